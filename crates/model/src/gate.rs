@@ -7,6 +7,14 @@ use crate::suite::SuiteKind;
 use crate::yaml::{YamlFields, YamlNode, YamlShape, flag, list, name, number, one_of, spanned, text, unsigned};
 use serde::{Deserialize, Serialize};
 
+/// Content of `gates.yaml`.
+#[derive(Debug, Clone)]
+pub struct GatesFile {
+    pub gates: Vec<Gate>,
+    /// Reason why gates of this file may be weaker than the specification, or missing.
+    pub deviates: Option<Spanned<String>>,
+}
+
 #[derive(Debug, Clone)]
 pub struct Gate {
     pub id: Spanned<String>,
@@ -19,6 +27,8 @@ pub struct Gate {
     pub aggregate: GateAggregate,
     pub bound: GateBound,
     pub why: String,
+    /// Reason why the gate may be weaker than the line of the specification that it quotes.
+    pub deviates: Option<Spanned<String>>,
     pub at: Location,
 }
 
@@ -115,11 +125,12 @@ const AGGREGATES: &[(&str, GateAggregate)] = &[
 const AXES: &[(&str, SliceAxis)] =
     &[("profile", SliceAxis::Profile), ("agent", SliceAxis::Agent), ("skill", SliceAxis::Skill), ("asi", SliceAxis::Asi)];
 
-pub(crate) fn read_gates(node: &YamlNode, report: &ProblemReport) -> Option<Vec<Gate>> {
+pub(crate) fn read_gates(node: &YamlNode, report: &ProblemReport) -> Option<GatesFile> {
     let fields = YamlFields::open(node, "gates.yaml", report)?;
     let gates = fields.required("gates", list(read_gate));
+    let deviates = fields.optional("deviates", spanned(text));
     fields.close();
-    gates
+    Some(GatesFile { gates: gates?, deviates })
 }
 
 /// Reads any name. A check reports names of scorers that do not exist.
@@ -139,6 +150,7 @@ fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
     let at_least = fields.optional("at_least", number);
     let at_most = fields.optional("at_most", number);
     let why = fields.required("why", text);
+    let deviates = fields.optional("deviates", spanned(text));
     fields.close();
     let bound = match (at_least, at_most) {
         (Some(bound), None) => Some(GateBound::AtLeast(bound)),
@@ -161,6 +173,7 @@ fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
         aggregate: aggregate?,
         bound: bound?,
         why: why?,
+        deviates,
         at: report.location(node.line),
     })
 }

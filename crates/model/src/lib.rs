@@ -47,7 +47,7 @@ pub use catalog::{
 pub use decimal::Decimal;
 pub use defaults::RunDefaults;
 pub use files::WorkspaceFiles;
-pub use gate::{Gate, GateAggregate, GateBound, GateOrigin, SliceAxis, SliceFilter, SliceSpec};
+pub use gate::{Gate, GateAggregate, GateBound, GateOrigin, GatesFile, SliceAxis, SliceFilter, SliceSpec};
 pub use hash::ContentHash;
 pub use location::{Location, Spanned};
 pub use minimal_workspace::MINIMAL_WORKSPACE;

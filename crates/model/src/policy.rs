@@ -7,7 +7,7 @@ pub use contract::{ContractState, PolicyContract};
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::registry::{AddressText, Role, address};
-use crate::yaml::{YamlFields, YamlNode, flag, list, name, one_of, spanned, unsigned};
+use crate::yaml::{YamlFields, YamlNode, flag, list, name, one_of, spanned, text, unsigned};
 
 #[derive(Debug, Clone)]
 pub struct Policy {
@@ -33,6 +33,8 @@ pub struct Policy {
     pub delegation_depth: u64,
     /// Contract that takes the place of the built-in one.
     pub contract: Option<PolicyContract>,
+    /// Reason why a bound may be weaker than in the specification.
+    pub deviates: Option<Spanned<String>>,
     pub at: Location,
 }
 
@@ -71,6 +73,7 @@ pub(crate) fn read_policy(node: &YamlNode, report: &ProblemReport) -> Option<Pol
     let sanctioned = fields.required("sanctioned", list(spanned(address)));
     let delegation_depth = fields.required("delegation_depth", unsigned);
     let contract = fields.optional("contract", contract::read_contract);
+    let deviates = fields.optional("deviates", spanned(text));
     fields.close();
     Some(Policy {
         version: version?,
@@ -93,6 +96,7 @@ pub(crate) fn read_policy(node: &YamlNode, report: &ProblemReport) -> Option<Pol
         sanctioned: sanctioned?,
         delegation_depth: delegation_depth?,
         contract,
+        deviates,
         at: report.location(node.line),
     })
 }

@@ -1,14 +1,16 @@
 //! Tiers of evaluation, and the CI events that run them.
 
-use crate::location::Location;
+use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::suite::SuiteKind;
-use crate::yaml::{YamlFields, YamlNode, list, name, number, one_of, text, unsigned};
+use crate::yaml::{YamlFields, YamlNode, list, name, number, one_of, spanned, text, unsigned};
 
 #[derive(Debug, Clone)]
 pub struct TiersFile {
     pub tiers: Vec<Tier>,
     pub ci: Vec<CiRow>,
+    /// Reason why rows of this file may be weaker than the specification, or missing.
+    pub deviates: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Clone)]
@@ -21,7 +23,11 @@ pub struct Tier {
     pub budget_usd: f64,
     pub trials: u64,
     pub suites: Vec<SuiteKind>,
+    /// Subject that judges rubrics if its key or recordings are available.
+    pub judge: Option<Spanned<String>>,
     pub what: String,
+    /// Reason why the tier may be weaker than in the specification.
+    pub deviates: Option<Spanned<String>>,
     pub at: Location,
 }
 
@@ -38,6 +44,9 @@ pub struct CiRow {
     pub event: String,
     pub tiers: Vec<u64>,
     pub when_changed: Vec<String>,
+    /// Reason why the row may be weaker than in the specification.
+    pub deviates: Option<Spanned<String>>,
+    pub at: Location,
 }
 
 const LIVE: &[(&str, LiveRole)] = &[("none", LiveRole::None), ("judge", LiveRole::Judge), ("subject", LiveRole::Subject)];
@@ -46,8 +55,9 @@ pub(crate) fn read_tiers(node: &YamlNode, report: &ProblemReport) -> Option<Tier
     let fields = YamlFields::open(node, "tiers.yaml", report)?;
     let tiers = fields.required("tiers", list(read_tier));
     let ci = fields.required("ci", list(read_ci));
+    let deviates = fields.optional("deviates", spanned(text));
     fields.close();
-    Some(TiersFile { tiers: tiers?, ci: ci? })
+    Some(TiersFile { tiers: tiers?, ci: ci?, deviates })
 }
 
 fn read_tier(node: &YamlNode, report: &ProblemReport) -> Option<Tier> {
@@ -60,7 +70,9 @@ fn read_tier(node: &YamlNode, report: &ProblemReport) -> Option<Tier> {
     let budget_usd = fields.required("budget_usd", number);
     let trials = fields.required("trials", unsigned);
     let suites = fields.required("suites", list(one_of(SuiteKind::ALL)));
+    let judge = fields.optional("judge", spanned(name));
     let what = fields.required("what", text);
+    let deviates = fields.optional("deviates", spanned(text));
     fields.close();
     Some(Tier {
         tier: tier?,
@@ -71,7 +83,9 @@ fn read_tier(node: &YamlNode, report: &ProblemReport) -> Option<Tier> {
         budget_usd: budget_usd?,
         trials: trials?,
         suites: suites?,
+        judge,
         what: what?,
+        deviates,
         at: report.location(node.line),
     })
 }
@@ -81,8 +95,9 @@ fn read_ci(node: &YamlNode, report: &ProblemReport) -> Option<CiRow> {
     let event = fields.required("event", name);
     let tiers = fields.required("tiers", list(unsigned));
     let when_changed = fields.or_default("when_changed", list(name));
+    let deviates = fields.optional("deviates", spanned(text));
     fields.close();
-    Some(CiRow { event: event?, tiers: tiers?, when_changed })
+    Some(CiRow { event: event?, tiers: tiers?, when_changed, deviates, at: report.location(node.line) })
 }
 
 #[cfg(test)]

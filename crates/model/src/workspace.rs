@@ -9,6 +9,7 @@ use crate::catalog::{Tool, ToolProfile};
 use crate::defaults::RunDefaults;
 use crate::gate::Gate;
 use crate::hash::ContentHash;
+use crate::location::Spanned;
 use crate::output::OutputSchema;
 use crate::policy::Policy;
 use crate::problem::Problem;
@@ -31,6 +32,8 @@ pub struct Workspace {
     pub chains: Vec<ChainRegistry>,
     pub policy: Policy,
     pub gates: Vec<Gate>,
+    /// Reason why `gates.yaml` may be weaker than the specification as a whole.
+    pub gates_deviate: Option<Spanned<String>>,
     pub tiers: TiersFile,
     pub subjects: Vec<SubjectFile>,
     pub worlds: Vec<WorldFile>,

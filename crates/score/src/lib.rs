@@ -17,6 +17,7 @@ pub mod questions;
 mod rules;
 mod sample_run;
 pub mod scorers;
+pub mod spec_bounds;
 mod trial;
 
 pub use trial::score_trial;

@@ -71,12 +71,12 @@ fn print_load_warnings(io: &CliOutput, workspace: &Workspace) {
     }
 }
 
-/// Like [`open_workspace`], for commands that judge gates. Also fails on duplicate names and unresolved gates, which would make verdicts
-/// misleading.
+/// Like [`open_workspace`], for commands that judge gates. Also fails on duplicate names, unresolved gates and gates weaker than the
+/// specification, which would make verdicts misleading.
 fn open_checked_workspace(io: &CliOutput, source: &WorkspaceSource, command: &str) -> Result<Workspace, ExitKind> {
     let workspace = open_workspace(io, source, command)?;
     let broken: Vec<UserError> =
-        ::score::checks::run_selected(&workspace, &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve"])
+        ::score::checks::run_selected(&workspace, &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve", "spec_bounds"])
             .into_iter()
             .filter(|finding| finding.level == ::score::checks::FindingLevel::Error)
             .map(UserError::from)

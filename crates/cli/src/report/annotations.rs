@@ -1,8 +1,8 @@
 //! GitHub Actions annotations: each finding at the file and line of its case.
 
-use super::RunReport;
+use super::{RunReport, deviations};
 use crate::io::CliOutput;
-use model::{Location, UserError, Verdict};
+use model::{Location, UserError, Verdict, Workspace};
 use score::checks::{CheckResult, FindingLevel};
 
 /// GitHub shows at most ten annotations of a level per step.
@@ -19,8 +19,8 @@ fn message(what: &str, remedy: &str) -> String {
     if remedy.is_empty() { what.to_owned() } else { format!("{what}\n{remedy}") }
 }
 
-pub(super) fn smoke(io: &CliOutput, results: &[CheckResult]) -> String {
-    let mut text = String::new();
+pub(super) fn smoke(io: &CliOutput, workspace: &Workspace, results: &[CheckResult]) -> String {
+    let mut text = deviation_notices(io, workspace);
     for (level, word) in [(FindingLevel::Error, "error"), (FindingLevel::Warning, "warning")] {
         let found = results.iter().flat_map(|result| &result.findings).filter(|finding| finding.level == level);
         for finding in found.take(MAX_ANNOTATIONS) {
@@ -32,7 +32,7 @@ pub(super) fn smoke(io: &CliOutput, results: &[CheckResult]) -> String {
 
 /// Annotates the worst cases of missed gates, then gates without evidence.
 pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
-    let (mut text, mut seen) = (String::new(), vec![]);
+    let (mut text, mut seen) = (deviation_notices(io, shown.workspace), vec![]);
     let missed = shown.summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == Verdict::Missed);
     for (judgement, worst) in missed.flat_map(|judgement| judgement.worst.iter().map(move |worst| (judgement, worst))) {
         let Some(case) = shown.workspace.case(&worst.case) else { continue };
@@ -56,6 +56,11 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
         ));
     }
     text
+}
+
+fn deviation_notices(io: &CliOutput, workspace: &Workspace) -> String {
+    let lines = deviations::lines(io, workspace);
+    lines.iter().take(MAX_ANNOTATIONS).map(|line| workflow_command(io, "notice", None, "deviates", line)).collect()
 }
 
 fn workflow_command(io: &CliOutput, word: &str, at: Option<&Location>, title: &str, message: &str) -> String {

@@ -1,9 +1,9 @@
 //! JUnit XML for CI systems. Wall times are left out, so that the output is deterministic.
 
-use super::RunReport;
+use super::{RunReport, deviations};
 use super::judgement_text::{bound, note};
 use crate::io::CliOutput;
-use model::{CaseOutcome, UserError, Verdict};
+use model::{CaseOutcome, UserError, Verdict, Workspace};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use score::checks::{CheckResult, FindingLevel};
 
@@ -21,8 +21,9 @@ pub(super) fn problems(io: &CliOutput, command: &str, errors: &[UserError]) -> S
     to_xml("bardo-eval", vec![suite])
 }
 
-pub(super) fn smoke(io: &CliOutput, results: &[CheckResult]) -> String {
+pub(super) fn smoke(io: &CliOutput, workspace: &Workspace, results: &[CheckResult]) -> String {
     let mut suite = TestSuite::new("smoke");
+    add_deviations(io, workspace, &mut suite);
     for result in results {
         let lines = |level| -> Vec<String> {
             result
@@ -51,6 +52,7 @@ pub(super) fn smoke(io: &CliOutput, results: &[CheckResult]) -> String {
 pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let RunReport { workspace, summary, lines, .. } = shown;
     let mut gates = TestSuite::new("gates");
+    add_deviations(io, workspace, &mut gates);
     for judgement in &summary.verdicts.judgements {
         let status = match judgement.verdict {
             Verdict::Met => TestCaseStatus::success(),
@@ -97,6 +99,13 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
         trials.add_test_case(case);
     }
     to_xml("bardo-eval", vec![gates, trials])
+}
+
+fn add_deviations(io: &CliOutput, workspace: &Workspace, suite: &mut TestSuite) {
+    let lines = deviations::lines(io, workspace);
+    if !lines.is_empty() {
+        suite.set_system_out(strip_control(&lines.join("\n")));
+    }
 }
 
 fn failed_status(message: &str, description: &str) -> TestCaseStatus {

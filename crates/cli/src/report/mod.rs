@@ -1,6 +1,7 @@
 //! Reports in all output formats. They only render finished data.
 
 mod annotations;
+mod deviations;
 mod escape;
 mod explain;
 mod judgement_text;
@@ -43,9 +44,9 @@ pub(crate) fn smoke(io: &CliOutput, source: &WorkspaceSource, workspace: &Worksp
     match io.format {
         ReportFormat::Text => smoke_text::render(io, source, workspace, results),
         ReportFormat::Json => smoke_json::render(io, workspace, results, exit),
-        ReportFormat::Junit => junit::smoke(io, results),
-        ReportFormat::Markdown => smoke_markdown::render(io, results),
-        ReportFormat::Github => annotations::smoke(io, results),
+        ReportFormat::Junit => junit::smoke(io, workspace, results),
+        ReportFormat::Markdown => smoke_markdown::render(io, workspace, results),
+        ReportFormat::Github => annotations::smoke(io, workspace, results),
         ReportFormat::Sarif => sarif::smoke(io, results),
     }
 }

@@ -1,6 +1,6 @@
 //! JSON report of a run.
 
-use super::{FORMAT, RunReport};
+use super::{FORMAT, RunReport, deviations};
 use crate::io::CliOutput;
 use model::{AbortCause, GateResult};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
         flaky.map(|case| json!({ "case": case.case, "subject": case.subject, "passed": case.passed, "of": case.of })).collect();
     let mut document = json!({
         "format": FORMAT, "command": shown.command, "record": summary.record, "verdicts": verdicts, "metrics": metrics,
-        "out_of_scope": summary.verdicts.out_of_scope,
+        "out_of_scope": summary.verdicts.out_of_scope, "deviations": deviations::json(io, shown.workspace),
         "trials": { "planned": outcomes.planned(), "finished": outcomes.finished(), "aborted": outcomes.aborted() }, "unread": summary.unscored,
         "unjudged": summary.rubrics_not_judged, "misjudged": summary.rubrics_without_verdict, "judge": shown.judge,
         "passed": outcomes.passed, "unfunded": outcomes.aborted_by(AbortCause::Unfunded),

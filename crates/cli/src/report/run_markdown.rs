@@ -1,6 +1,6 @@
 //! Run as Markdown, for a job summary.
 
-use super::RunReport;
+use super::{RunReport, deviations};
 use super::escape::escape_cell;
 use super::judgement_text::{bound, interval, note};
 use crate::io::CliOutput;
@@ -49,7 +49,8 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
         .collect();
     let missed = if missed.is_empty() { missed } else { format!("\n### Worst cases\n\n{missed}") };
     format!(
-        "## Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}\n{} planned, {} finished, {} aborted; {} not in scope\n",
+        "## Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}{}\n{} planned, {} finished, {} aborted; {} not in scope\n",
+        deviations::markdown(io, shown.workspace),
         model::count(summary.outcomes.planned(), "trial"),
         summary.outcomes.finished(),
         summary.outcomes.aborted(),

@@ -2,7 +2,7 @@
 
 use super::escape::escape_control;
 use super::judgement_text::{bound, interval, note};
-use super::{RunReport, columns, table};
+use super::{RunReport, columns, deviations, table};
 use crate::io::CliOutput;
 use campaign::RunSummary;
 use model::{AbortCause, GateResult, Money, Verdict};
@@ -49,6 +49,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     if let Some(judge) = &shown.judge {
         text.push_str(&format!("{judge}\n"));
     }
+    text.push_str(&deviations::text(io, shown.workspace));
     if shown.spent > Money::ZERO {
         text.push_str(&format!("spent: {} USD\n", shown.spent));
     }

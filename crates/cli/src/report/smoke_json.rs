@@ -1,6 +1,6 @@
 //! Smoke as JSON.
 
-use super::FORMAT;
+use super::{FORMAT, deviations};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use model::Workspace;
@@ -25,6 +25,7 @@ pub(super) fn render(io: &CliOutput, workspace: &Workspace, results: &[CheckResu
         .collect();
     let document = json!({
         "format": FORMAT, "command": "smoke", "workspace": workspace.hash, "checks": checks, "verdicts": [], "metrics": [],
+        "deviations": deviations::json(io, workspace),
         "trials": { "planned": 0, "finished": 0, "aborted": 0 }, "spent_usd": 0.0, "exit": exit.code(),
     });
     format!("{document:#}\n")

@@ -1,10 +1,12 @@
 //! Smoke as Markdown, for a job summary.
 
+use super::deviations;
 use super::escape::escape_cell;
 use crate::io::CliOutput;
+use model::Workspace;
 use score::checks::{CheckResult, FindingLevel};
 
-pub(super) fn render(io: &CliOutput, results: &[CheckResult]) -> String {
+pub(super) fn render(io: &CliOutput, workspace: &Workspace, results: &[CheckResult]) -> String {
     let errors: usize = results.iter().map(CheckResult::errors).sum();
     let warnings: usize = results.iter().map(CheckResult::warnings).sum();
     let verdict = if errors == 0 { "passed" } else { "failed" };
@@ -33,5 +35,6 @@ pub(super) fn render(io: &CliOutput, results: &[CheckResult]) -> String {
             text.push_str(&format!("\n### {title}\n\n| check | where | what | remedy |\n|---|---|---|---|\n{rows}"));
         }
     }
+    text.push_str(&deviations::markdown(io, workspace));
     text
 }

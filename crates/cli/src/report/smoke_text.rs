@@ -1,5 +1,6 @@
 //! Smoke as text: errors first, then warnings, then counts.
 
+use super::deviations;
 use super::escape::escape_control;
 use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
@@ -24,6 +25,7 @@ pub(super) fn render(io: &CliOutput, source: &WorkspaceSource, workspace: &Works
     for note in results.iter().flat_map(|result| &result.notes) {
         text.push_str(&format!("{}\n", escape_control(note)));
     }
+    text.push_str(&deviations::text(io, workspace));
     let errors: usize = results.iter().map(CheckResult::errors).sum();
     let warnings: usize = results.iter().map(CheckResult::warnings).sum();
     let failed = results.iter().filter(|result| result.errors() > 0).count();

@@ -33,5 +33,6 @@ mod show;
 mod skill_agents;
 mod smoke;
 mod snapshot;
+mod spec_bounds;
 mod thefts;
 mod world;

@@ -26,7 +26,7 @@ fn smoke_json_has_the_documented_keys() {
     let folder = TestFolder::new();
     let document = folder.json(&["smoke"], 0);
     let keys: Vec<&str> = document.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(keys, ["format", "command", "workspace", "checks", "verdicts", "metrics", "trials", "spent_usd", "exit"]);
+    assert_eq!(keys, ["format", "command", "workspace", "checks", "verdicts", "metrics", "deviations", "trials", "spent_usd", "exit"]);
     assert_eq!((&document["format"], &document["command"]), (&Value::from(1), &Value::from("smoke")));
     assert_eq!(document["trials"], serde_json::json!({ "planned": 0, "finished": 0, "aborted": 0 }));
     let checks = document["checks"].as_array().unwrap();

@@ -14,12 +14,12 @@ const GATES: &str = r#"gates:
 "#;
 
 fn with_slice(slice: &str) -> SliceSpec {
-    read_ok(&GATES.replace("{ each: profile, except: [full] }", slice), read_gates).remove(0).slice
+    read_ok(&GATES.replace("{ each: profile, except: [full] }", slice), read_gates).gates.remove(0).slice
 }
 
 #[test]
 fn a_gate_is_read() {
-    let gates = read_ok(GATES, read_gates);
+    let gates = read_ok(GATES, read_gates).gates;
     let [gate] = gates.as_slice() else { panic!("{gates:?}") };
     assert_eq!((gate.id.as_str(), gate.id.at.line, gate.at.line), ("hit_rate", 3, 2));
     assert_eq!((&gate.spec, gate.spec.as_str()), (&GateOrigin::Spec("2.1 Hit rate".into()), "2.1 Hit rate"));
@@ -32,12 +32,12 @@ fn a_gate_is_read() {
 
 #[test]
 fn gate_parses_origin_bound_and_aggregate() {
-    let ours = read_ok(&GATES.replace("\"2.1 Hit rate\"", "ours").replace("at_least: 0.85", "at_most: 0"), read_gates).remove(0);
+    let ours = read_ok(&GATES.replace("\"2.1 Hit rate\"", "ours").replace("at_least: 0.85", "at_most: 0"), read_gates).gates.remove(0);
     assert_eq!((&ours.spec, ours.spec.as_str(), ours.bound), (&GateOrigin::Ours, "ours", GateBound::AtMost(0.0)));
     assert!(ours.bound.holds(0.0) && !ours.bound.holds(0.1));
     assert!(GateBound::AtLeast(0.5).holds(0.5) && !GateBound::AtLeast(0.5).holds(0.4));
     for (word, aggregate) in AGGREGATES {
-        assert_eq!(read_ok(&GATES.replace("aggregate: rate", &format!("aggregate: {word}")), read_gates)[0].aggregate, *aggregate);
+        assert_eq!(read_ok(&GATES.replace("aggregate: rate", &format!("aggregate: {word}")), read_gates).gates[0].aggregate, *aggregate);
     }
 }
 

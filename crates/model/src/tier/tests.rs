@@ -19,7 +19,7 @@ ci:
 
 #[test]
 fn tiers_and_the_table_of_ci_are_read() {
-    let TiersFile { tiers, ci } = read_ok(TIERS, read_tiers);
+    let TiersFile { tiers, ci, .. } = read_ok(TIERS, read_tiers);
     let [tier] = tiers.as_slice() else { panic!("{tiers:?}") };
     assert_eq!((tier.tier, tier.name.as_str(), tier.trigger.as_str(), tier.at.line), (2, "mock", "every pull request", 2));
     assert_eq!((tier.minutes_at_most, tier.live, tier.budget_usd, tier.trials), (Some(5.0), LiveRole::Judge, 0.5, 3));

@@ -124,7 +124,7 @@ struct WorkspaceParts {
     worlds: Vec<crate::world::WorldFile>,
     suites: Vec<crate::suite::Suite>,
     policy: Option<crate::policy::Policy>,
-    gates: Option<Vec<crate::gate::Gate>>,
+    gates: Option<crate::gate::GatesFile>,
     tiers: Option<crate::tier::TiersFile>,
     defaults: crate::defaults::RunDefaults,
 }
@@ -201,7 +201,8 @@ impl WorkspaceLoader {
                 outputs,
                 chains,
                 policy,
-                gates,
+                gates: gates.gates,
+                gates_deviate: gates.deviates,
                 tiers,
                 subjects,
                 worlds,

@@ -40,6 +40,7 @@ mod reference_present;
 mod schema_fuzz;
 mod schemas_valid;
 mod skills_resolve;
+mod spec_bounds;
 mod subjects_complete;
 mod terminals;
 mod tiers_complete;
@@ -103,6 +104,7 @@ pub static CHECKS: &[&dyn Check] = &[
     &worlds_complete::WorldsComplete,
     &subjects_complete::SubjectsComplete,
     &tiers_complete::TiersComplete,
+    &spec_bounds::SpecBounds,
     &gates_resolve::GatesResolve,
     &gates_measured::GatesMeasured,
     &gates_have_cases::GatesHaveCases,

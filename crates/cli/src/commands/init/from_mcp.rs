@@ -48,6 +48,7 @@ chains: [8453]
 
 const GATES: &str = "\
 # Bounds that must hold. A gate without evidence blocks like a missed one.
+deviates: The tools of one server can decide only some gates of the specification.
 gates:
   - id: hit_rate
     spec: \"2.1 Hit rate (per profile)\"

@@ -1,0 +1,31 @@
+//! Deviations from the specification that a workspace declares.
+
+use super::shortfall::{SpecShortfall, spec_shortfalls};
+use model::{Location, Workspace};
+
+/// `deviates` in a file, with the rows that it excuses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeclaredDeviation {
+    pub at: Location,
+    pub reason: String,
+    /// Statements about rows that are weaker than the specification.
+    pub covers: Vec<String>,
+}
+
+/// Returns all declared deviations, in the order of their location. One that excuses nothing has an empty list.
+pub fn declared_deviations(workspace: &Workspace) -> Vec<DeclaredDeviation> {
+    let shortfalls = spec_shortfalls(workspace);
+    let gates = workspace.gates.iter().filter_map(|gate| gate.deviates.as_ref()).chain(&workspace.gates_deviate);
+    let tiers = workspace.tiers.tiers.iter().filter_map(|tier| tier.deviates.as_ref());
+    let ci = workspace.tiers.ci.iter().filter_map(|row| row.deviates.as_ref());
+    let declared = gates.chain(tiers).chain(ci).chain(&workspace.tiers.deviates).chain(&workspace.policy.deviates);
+    let mut all: Vec<DeclaredDeviation> = declared
+        .map(|reason| {
+            let is_covered = |shortfall: &&SpecShortfall| shortfall.reason.as_ref().is_some_and(|given| given.at == reason.at);
+            let covers = shortfalls.iter().filter(is_covered).map(|shortfall| shortfall.what.clone()).collect();
+            DeclaredDeviation { at: reason.at.clone(), reason: reason.value.clone(), covers }
+        })
+        .collect();
+    all.sort_by(|one, other| one.at.cmp(&other.at));
+    all
+}

@@ -1,0 +1,114 @@
+//! Gates that are weaker than the line of the specification that they quote, and lines without a gate.
+
+use super::shortfall::{SpecShortfall, reason};
+use super::table::{SPEC_GATES, SpecGate, SpecSlice};
+use model::{Gate, GateAggregate, GateBound, GateOrigin, Location, SliceAxis, SliceFilter, SliceSpec, Workspace, did_you_mean};
+
+pub(super) fn gate_shortfalls(workspace: &Workspace) -> Vec<SpecShortfall> {
+    let file = workspace.gates_deviate.as_ref();
+    let mut found = vec![];
+    for gate in &workspace.gates {
+        let GateOrigin::Spec(line) = &gate.spec else { continue };
+        let weak = match SPEC_GATES.iter().find(|spec| spec.line == line) {
+            Some(spec) => weaknesses(gate, spec),
+            None => {
+                let guess = did_you_mean(line, SPEC_GATES.iter().map(|spec| spec.line));
+                let correction = if guess.is_empty() { "write spec: ours".to_owned() } else { format!("{guess} or write spec: ours") };
+                vec![(format!("quotes \"{line}\", which is not a line of the specification"), correction)]
+            }
+        };
+        found.extend(weak.into_iter().map(|(what, correction)| SpecShortfall {
+            at: gate.at.clone(),
+            what: format!("gate {} {what}", gate.id.value),
+            remedy: format!("{correction}, or add deviates: \"reason\" to the gate"),
+            reason: reason(gate.deviates.as_ref(), file),
+        }));
+    }
+    let quoted = |spec: &&SpecGate| workspace.gates.iter().any(|gate| gate.spec.as_str() == spec.line);
+    found.extend(SPEC_GATES.iter().filter(|spec| !quoted(spec)).map(|spec| SpecShortfall {
+        at: Location::new("gates.yaml", 1),
+        what: format!("no gate quotes \"{}\" of the specification", spec.line),
+        remedy: format!("add a gate on {} with {}, or add deviates: \"reason\" at the top of gates.yaml", spec.scorer, bound_text(spec.bound)),
+        reason: reason(None, file),
+    }));
+    found
+}
+
+/// Returns each weakness of a gate with its correction.
+fn weaknesses(gate: &Gate, spec: &SpecGate) -> Vec<(String, String)> {
+    let mut weak = vec![];
+    let line = spec.line;
+    if gate.scorer.value != spec.scorer {
+        weak.push((format!("measures {} instead of {}, which \"{line}\" is about", gate.scorer.value, spec.scorer), format!("write scorer: {}", spec.scorer)));
+    }
+    if gate.aggregate != spec.aggregate {
+        weak.push((format!("aggregates other than \"{line}\""), format!("write aggregate: {}", aggregate_word(spec.aggregate))));
+    } else if !is_as_strict(gate.bound, spec.bound) {
+        let (own, bound) = (bound_text(gate.bound), bound_text(spec.bound));
+        weak.push((format!("has {own}, weaker than {bound} of \"{line}\""), format!("write {bound} or stricter")));
+    }
+    if !covers(&gate.slice, spec.slice) {
+        weak.push((format!("has another slice than \"{line}\""), format!("write slice: {}", slice_text(spec.slice))));
+    }
+    let absent: Vec<String> = spec.tiers.iter().filter(|tier| !gate.tiers.contains(tier)).map(u64::to_string).collect();
+    if !absent.is_empty() {
+        let tiers = absent.join(", ");
+        weak.push((format!("is not judged in tier {tiers}, which runs the cases of \"{line}\""), format!("add {tiers} to tiers")));
+    }
+    if gate.min_cases < spec.min_cases {
+        weak.push((format!("needs {} cases, \"{line}\" {}", gate.min_cases, spec.min_cases), format!("write min_cases: {}", spec.min_cases)));
+    }
+    weak
+}
+
+fn is_as_strict(own: GateBound, spec: GateBound) -> bool {
+    match (own, spec) {
+        (GateBound::AtLeast(own), GateBound::AtLeast(spec)) => own >= spec,
+        (GateBound::AtMost(own), GateBound::AtMost(spec)) => own <= spec,
+        (GateBound::AtLeast(_), GateBound::AtMost(_)) | (GateBound::AtMost(_), GateBound::AtLeast(_)) => false,
+    }
+}
+
+/// Reports whether the trials of a gate are those of the line. A gate may except fewer profiles.
+fn covers(own: &SliceSpec, spec: SpecSlice) -> bool {
+    let is_pooled = own.each.is_none() && own.only.is_none();
+    let each = |axis: SliceAxis, except: &[&str]| own.each == Some(axis) && own.except.iter().all(|one| except.contains(&one.as_str()));
+    match spec {
+        SpecSlice::Pooled => is_pooled,
+        SpecSlice::EachProfileButFull => each(SliceAxis::Profile, &["full"]) && own.only.is_none(),
+        SpecSlice::Profile(name) => own.each.is_none() && matches!(&own.only, Some(SliceFilter::Profile(only)) if only.value == name),
+        SpecSlice::Tag(name) => own.each.is_none() && matches!(&own.only, Some(SliceFilter::Tag(only)) if only.value == name),
+        SpecSlice::EachAgent => each(SliceAxis::Agent, &[]) && own.only.is_none(),
+        SpecSlice::EachWritingAgent => each(SliceAxis::Agent, &[]) && matches!(own.only, None | Some(SliceFilter::Writes)),
+        SpecSlice::EachAsi => each(SliceAxis::Asi, &[]) && own.only.is_none(),
+    }
+}
+
+fn slice_text(slice: SpecSlice) -> String {
+    match slice {
+        SpecSlice::Pooled => "pooled".into(),
+        SpecSlice::EachProfileButFull => "{ each: profile, except: [full] }".into(),
+        SpecSlice::Profile(name) => format!("{{ only: {{ profile: {name} }} }}"),
+        SpecSlice::Tag(name) => format!("{{ only: {{ tag: {name} }} }}"),
+        SpecSlice::EachAgent => "{ each: agent }".into(),
+        SpecSlice::EachWritingAgent => "{ each: agent, only: { writes: true } }".into(),
+        SpecSlice::EachAsi => "{ each: asi }".into(),
+    }
+}
+
+fn aggregate_word(aggregate: GateAggregate) -> &'static str {
+    match aggregate {
+        GateAggregate::Rate => "rate",
+        GateAggregate::MissRate => "miss_rate",
+        GateAggregate::Misses => "misses",
+        GateAggregate::Max => "max",
+        GateAggregate::Mean => "mean",
+    }
+}
+
+fn bound_text(bound: GateBound) -> String {
+    match bound {
+        GateBound::AtLeast(bound) => format!("at_least: {bound}"),
+        GateBound::AtMost(bound) => format!("at_most: {bound}"),
+    }
+}
