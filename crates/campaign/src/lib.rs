@@ -24,15 +24,15 @@ mod wording;
 pub use changes::{ChangedScore, ChangedVerdict, RunChanges, VerdictValue};
 pub use ci::{CiEvent, TierPlan, ci_plan};
 pub use cost::{
-    CallTotals, CostEstimate, CostReport, CostSavings, GateReach, LiveModels, RunCost, SpendEntry, TierCost, TrialQuote, cost_report,
-    estimate_cost, funded_cases, gate_reach, order_by_gate_need, trial_quotes,
+    CallTotals, CostEstimate, CostReport, CostSavings, GateReach, LiveModels, ReachState, RunCost, SpendEntry, TierCost, TrialQuote,
+    cost_report, estimate_cost, funded_cases, gate_reach, order_by_gate_need, trial_quotes,
 };
 pub use draft::{CaseDraft, DraftError, draft_case};
 pub use execute::{execute, execute_in_memory};
 pub use failed_cases::failed_cases;
 pub use golden::{BaselineStatus, ChangedCase, GoldenDiff, GoldenSet, WordingChange, WordingCounts, WordingVerdict};
 pub use judging::{CalibrationError, ask_judge, calibrate_judge};
-pub use plan::{CostForecast, ForecastJudge, RunPlan, outline, plan};
+pub use plan::{CostForecast, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
 pub use rescore::{RescoredRun, import_record, rescore};
 pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};

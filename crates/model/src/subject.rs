@@ -92,12 +92,14 @@ pub struct SubjectLimits {
     pub turns: u64,
     pub calls: u64,
     pub output_tokens: u64,
+    /// Output of one verdict when the subject judges. A verdict that does not fit is asked for once more with `output_tokens`.
+    pub verdict_tokens: u64,
     pub seconds: u64,
 }
 
 impl Default for SubjectLimits {
     fn default() -> Self {
-        Self { turns: 12, calls: 40, output_tokens: 4096, seconds: 120 }
+        Self { turns: 12, calls: 40, output_tokens: 4096, verdict_tokens: 400, seconds: 120 }
     }
 }
 
@@ -219,6 +221,7 @@ fn read_limits(node: &YamlNode, report: &ProblemReport) -> Option<SubjectLimits>
         turns: fields.optional("turns", unsigned).unwrap_or(base.turns),
         calls: fields.optional("calls", unsigned).unwrap_or(base.calls),
         output_tokens: fields.optional("output_tokens", unsigned).unwrap_or(base.output_tokens),
+        verdict_tokens: fields.optional("verdict_tokens", unsigned).unwrap_or(base.verdict_tokens),
         seconds: fields.optional("seconds", unsigned).unwrap_or(base.seconds),
     };
     fields.close();

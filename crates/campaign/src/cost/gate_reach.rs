@@ -1,9 +1,9 @@
-//! Gates that a budget can decide because it likely covers enough of their cases.
+//! Gates that a budget can decide.
 
 use super::quote::TrialQuote;
 use model::suite::Case;
 use model::{Money, RunClaim, Workspace};
-use score::gates::cases_in_slices;
+use score::gates::{members_of_slices, needs_judge};
 use score::scorers::scorer_named;
 
 /// Slice of a gate in scope, with the number of cases that the budget likely covers.
@@ -14,12 +14,42 @@ pub struct GateReach {
     /// Planned cases of the slice; `funded` are those that the budget likely covers.
     pub planned: usize,
     pub funded: usize,
+    /// Funded cases that the gate cannot count without a judge.
+    pub rubrics: usize,
     pub needed: usize,
+    pub state: ReachState,
+}
+
+/// Outlook of a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReachState {
+    Decided,
+    TooFewCases,
+    /// Enough cases, but too few without a judge, and the run has none.
+    NeedsJudge,
+    /// This version does not have the scorer of the gate.
+    NotMeasured,
+}
+
+impl ReachState {
+    pub fn word(self) -> &'static str {
+        match self {
+            ReachState::Decided => "decided",
+            ReachState::TooFewCases => "too_few_cases",
+            ReachState::NeedsJudge => "needs_judge",
+            ReachState::NotMeasured => "not_measured",
+        }
+    }
 }
 
 impl GateReach {
     pub fn is_decided(&self) -> bool {
-        self.funded >= self.needed
+        self.state == ReachState::Decided
+    }
+
+    /// Reports whether only a judge can decide the slice, with or without one in this run.
+    pub fn is_only_judged(&self) -> bool {
+        self.funded >= self.needed && self.funded - self.rubrics < self.needed
     }
 }
 
@@ -40,16 +70,30 @@ pub fn funded_cases(quotes: &[TrialQuote], cases: usize, trials: u64, budget: Op
         .count()
 }
 
-pub fn gate_reach(workspace: &Workspace, claim: RunClaim, cases: &[&Case], funded: usize) -> Vec<GateReach> {
+/// Returns the outlook of every slice in scope if the first `funded` cases are run, with or without a judge.
+pub fn gate_reach(workspace: &Workspace, claim: RunClaim, cases: &[&Case], funded: usize, has_judge: bool) -> Vec<GateReach> {
     let mut reached = vec![];
     for gate in workspace.gates.iter().filter(|gate| claim.tier.is_none_or(|tier| gate.tiers.contains(&tier))) {
-        let Some(scorer) = scorer_named(&gate.scorer) else { continue };
-        let all = cases_in_slices(gate, workspace, scorer, cases);
-        let some = cases_in_slices(gate, workspace, scorer, &cases[..funded]);
-        for ((slice, planned), (_, funded)) in all.into_iter().zip(some) {
-            let needed = if claim.tier.is_some() { gate.min_cases } else { 1 };
+        let needed = if claim.tier.is_some() { gate.min_cases } else { 1 };
+        let Some(scorer) = scorer_named(&gate.scorer) else {
+            if claim.tier.is_some() {
+                let (gate, slice, state) = (gate.id.value.clone(), "all".to_owned(), ReachState::NotMeasured);
+                reached.push(GateReach { gate, slice, planned: 0, funded: 0, rubrics: 0, needed, state });
+            }
+            continue;
+        };
+        for (slice, members) in members_of_slices(gate, workspace, scorer, cases) {
+            let planned = members.len();
+            let covered: Vec<usize> = members.into_iter().filter(|n| *n < funded).collect();
+            let rubrics = covered.iter().filter(|n| needs_judge(scorer.id(), cases[**n])).count();
+            let state = match covered.len() {
+                covered if covered < needed => ReachState::TooFewCases,
+                covered if !has_judge && covered - rubrics < needed => ReachState::NeedsJudge,
+                _ => ReachState::Decided,
+            };
             if planned > 0 || claim.tier.is_some() {
-                reached.push(GateReach { gate: gate.id.value.clone(), slice, planned, funded, needed });
+                let gate = gate.id.value.clone();
+                reached.push(GateReach { gate, slice, planned, funded: covered.len(), rubrics, needed, state });
             }
         }
     }

@@ -10,5 +10,5 @@ mod quote;
 pub use case_order::order_by_gate_need;
 pub use cost_report::{CallTotals, CostReport, CostSavings, RunCost, SpendEntry, TierCost, cost_report};
 pub use estimate::{CostEstimate, estimate_cost};
-pub use gate_reach::{GateReach, funded_cases, gate_reach};
+pub use gate_reach::{GateReach, ReachState, funded_cases, gate_reach};
 pub use quote::{LiveModels, TrialQuote, trial_quotes};

@@ -40,6 +40,8 @@ const TYPICAL_OUTPUT_TOKENS: u64 = 250;
 const BYTES_PER_TOKEN: u64 = 4;
 /// Typical bytes of all messages of a persona.
 const PERSONA_BYTES: u64 = 600;
+/// Typical output of a judge: a verdict, a score and two sentences.
+const TYPICAL_VERDICT_TOKENS: u64 = 120;
 /// Bytes of a judge prompt besides the material, and maximum bytes shown of one event.
 const JUDGE_BYTES: u64 = 1_600;
 const MAX_JUDGED_EVENT_BYTES: u64 = 4_000;
@@ -158,7 +160,7 @@ fn add_judge_cost(quote: TrialQuote, judge: &SubjectFile, case: &Case, sessions:
     let likely = price
         .input_per_mtok
         .cost_of_tokens(read / BYTES_PER_TOKEN)
-        .saturating_add(price.output_per_mtok.cost_of_tokens(TYPICAL_OUTPUT_TOKENS));
+        .saturating_add(price.output_per_mtok.cost_of_tokens(TYPICAL_VERDICT_TOKENS));
     let most = ceiling(price, JUDGE_BYTES + MAX_JUDGED_EVENT_BYTES * 2 * max_moves(case, subject), judge.limits.output_tokens);
     TrialQuote { ceiling: quote.ceiling.saturating_add(most), likely: quote.likely.saturating_add(likely.min(most)), ..asked }
 }

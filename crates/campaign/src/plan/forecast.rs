@@ -2,9 +2,9 @@
 
 use super::run_plan::RunPlan;
 use crate::cost::{CostEstimate, GateReach, LiveModels, TrialQuote, estimate_cost, funded_cases, gate_reach, trial_quotes};
-use crate::spec::{RecordingMode, default_judge};
+use crate::spec::RecordingMode;
 use model::suite::Case;
-use model::{LiveRole, Money, SubjectFile};
+use model::{Money, SubjectFile};
 
 #[derive(Debug, Clone)]
 pub struct CostForecast {
@@ -13,15 +13,8 @@ pub struct CostForecast {
     trials: u64,
     pub budget: Option<Money>,
     pub reach: Vec<GateReach>,
-    pub judge: Option<ForecastJudge>,
-}
-
-/// Model that would judge rubrics.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForecastJudge {
-    pub name: String,
-    /// True if the user named it; otherwise the tier only allows it.
-    pub is_named: bool,
+    /// Model that judges rubrics, named by the user or the tier.
+    pub judge: Option<String>,
 }
 
 impl RunPlan {
@@ -29,32 +22,22 @@ impl RunPlan {
         let settings = &self.spec().settings;
         let live = match self.spec().options.recordings {
             Some(RecordingMode::Replay) => LiveModels { subjects: false, judge: None, ..self.live_models() },
-            Some(RecordingMode::Off | RecordingMode::Record | RecordingMode::RecordMissing) | None => {
-                let live = self.live_models();
-                LiveModels { judge: live.judge.or_else(|| allowed_judge(self)), ..live }
-            }
+            // Everything but the judged material may have to be recorded.
+            Some(RecordingMode::Record | RecordingMode::RecordMissing) => LiveModels { subjects: true, ..self.live_models() },
+            Some(RecordingMode::Off) | None => self.live_models(),
         };
         let cases: Vec<&Case> = self.cases().collect();
         let subjects: Vec<&SubjectFile> = self.subjects().iter().collect();
         let quotes = trial_quotes(self.workspace(), &cases, &subjects, &live);
         let funded = funded_cases(&quotes, cases.len(), settings.trials, settings.budget);
         CostForecast {
-            reach: gate_reach(self.workspace(), settings.claim, &cases, funded),
-            judge: live.judge.map(|file| ForecastJudge { name: file.name.value.clone(), is_named: settings.judge.is_some() }),
+            reach: gate_reach(self.workspace(), settings.claim, &cases, funded, settings.judge.is_some()),
+            judge: settings.judge.clone(),
             budget: settings.budget,
             trials: settings.trials,
             quotes,
         }
     }
-}
-
-/// Returns the default judge if the tier allows one and the user named none.
-fn allowed_judge(plan: &RunPlan) -> Option<&SubjectFile> {
-    let (settings, workspace) = (&plan.spec().settings, plan.workspace());
-    let models = plan.subjects().iter().any(|subject| subject.provider.is_llm());
-    let allowed =
-        matches!(settings.allowed_live(workspace), Some(LiveRole::Judge | LiveRole::Subject)) && settings.judge.is_none() && models;
-    workspace.subject(default_judge(workspace)).filter(|file| allowed && file.provider.is_llm())
 }
 
 impl CostForecast {

@@ -1,5 +1,6 @@
 //! Run whose cases and subjects are resolved.
 
+use super::affordable::affordable_cases;
 use super::outline::{outline, peer_subject};
 use crate::cost::{LiveModels, order_by_gate_need, trial_quotes};
 use crate::spec::{RunSpec, inline_subject, select};
@@ -16,6 +17,8 @@ pub struct RunPlan {
     /// In the order of the outline.
     cases: Vec<CaseIndex>,
     subjects: Vec<SubjectFile>,
+    /// Number of selected cases beyond the budget of the tier, which are not planned.
+    left_out: usize,
 }
 
 /// Indices of a suite in the workspace and of a case in that suite.
@@ -40,16 +43,20 @@ impl RunPlan {
             }
         };
         let files: Vec<&SubjectFile> = subjects.iter().collect();
-        let cases = match subjects.iter().any(|subject| subject.provider.is_llm()) {
-            true => {
-                let live = live_models(&spec, &workspace);
-                order_by_gate_need(&workspace, settings.claim, &cases, &trial_quotes(&workspace, &cases, &files, &live))
-            }
-            false => cases,
+        let live = live_models(&spec, &workspace);
+        let has_models = subjects.iter().any(|subject| subject.provider.is_llm()) || live.judge.is_some();
+        let (cases, left_out) = if has_models {
+            let mut cases = order_by_gate_need(&workspace, settings.claim, &cases, &trial_quotes(&workspace, &cases, &files, &live));
+            let selected = cases.len();
+            cases.truncate(affordable_cases(&workspace, settings, &cases, &files, &live));
+            let left_out = selected - cases.len();
+            (cases, left_out)
+        } else {
+            (cases, 0)
         };
         let case_ids: Vec<String> = cases.iter().map(|case| case.id.value.clone()).collect();
         let outline = outline(&workspace, &cases, &files, settings.trials, settings.seed);
-        Ok(Self::assemble(workspace, spec, outline, &case_ids, subjects))
+        Ok(Self { left_out, ..Self::assemble(workspace, spec, outline, &case_ids, subjects) })
     }
 
     /// Returns a plan of exactly these cases and subjects.
@@ -68,7 +75,7 @@ impl RunPlan {
         }
         // The cases come from this workspace, so all are found.
         let cases = cases.iter().filter_map(|id| places.get(id.as_str()).copied()).collect();
-        Self { workspace, spec, outline, cases, subjects }
+        Self { workspace, spec, outline, cases, subjects, left_out: 0 }
     }
 
     pub fn workspace(&self) -> &Arc<Workspace> {
@@ -85,6 +92,11 @@ impl RunPlan {
 
     pub fn subjects(&self) -> &[SubjectFile] {
         &self.subjects
+    }
+
+    /// Returns the number of selected cases that are not planned, because the budget of the tier likely does not cover them.
+    pub fn left_out(&self) -> usize {
+        self.left_out
     }
 
     /// Returns true if no case matched the filters.

@@ -9,6 +9,7 @@ use crate::plan::RunPlan;
 use crate::spec::RecordingMode;
 use model::{SubjectFile, UserError, Workspace};
 use run::external::AgentHost;
+use run::providers::cassette::has_recordings;
 use run::providers::{CassetteMode, ProviderConfig};
 use run::{Clock, SubjectDeps, SubjectPool, check_tool_limit};
 use std::collections::BTreeMap;
@@ -129,7 +130,8 @@ fn build_models(plan: &RunPlan, environment: &RunEnvironment, funds: &RunFunds) 
         })
     };
     let settings = &plan.spec().settings;
-    let (judge, user) = (find(&settings.judge, policy.judge), find(&settings.user, policy.subjects));
+    let judge_mode = judge_recordings(plan, environment, policy.judge);
+    let (judge, user) = (find(&settings.judge, judge_mode), find(&settings.user, policy.subjects));
     for file in [&judge, &user].into_iter().flatten().map(|choice| choice.file) {
         if needs_budget(plan, policy) && costs_money(file) {
             mistakes.push(budget_error(format!("\"{}\"", file.name.value)));
@@ -157,6 +159,15 @@ fn build_models(plan: &RunPlan, environment: &RunEnvironment, funds: &RunFunds) 
             Err(mistakes)
         }
     }
+}
+
+/// Returns the recording mode of the judge. Without its key it replays, if it has recordings.
+fn judge_recordings(plan: &RunPlan, environment: &RunEnvironment, mode: RecordingMode) -> RecordingMode {
+    let judge = plan.spec().settings.judge.as_deref().and_then(|name| plan.workspace().subject(name));
+    let Some(judge) = judge.filter(|_| mode == RecordingMode::Off) else { return mode };
+    let lacks_key = judge.key_env.as_deref().is_some_and(|name| environment.key(name).is_none());
+    let is_recorded = || environment.cassettes.as_deref().is_some_and(|folder| has_recordings(folder, &judge.name));
+    if lacks_key && is_recorded() { RecordingMode::Replay } else { mode }
 }
 
 /// Opens the recordings of every model among the subjects, and checks that it has a budget and can be given its tools.

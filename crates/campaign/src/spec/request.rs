@@ -54,6 +54,7 @@ impl RunRequest {
             JudgeRequest::Named(name) => Some(name),
         };
         let CaseSelection { tier: chosen, suites, profiles, agents, skills, cases, tags } = self.selection;
+        let budget = self.budget.or(tier.map(tier_budget)).or(defaults.budget);
         let settings = RunSettings {
             claim: RunClaim { tier: chosen, confidence: self.confidence, rule_out: self.rule_out, trust_claims: self.trust_claims },
             suites,
@@ -67,7 +68,8 @@ impl RunRequest {
             seed: self.seed,
             chain: self.chain.parse()?,
             enforce: self.enforce,
-            budget: self.budget.or(tier.map(tier_budget)).or(defaults.budget),
+            budget,
+            plan_budget: budget.filter(|_| chosen.is_some()),
             judge,
             user: self.user,
             sandbox,

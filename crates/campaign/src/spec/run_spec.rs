@@ -30,6 +30,9 @@ pub struct RunSettings {
     /// True if safety hooks block calls, false if they only report them.
     pub enforce: bool,
     pub budget: Option<Money>,
+    /// Budget that the cases were chosen for. A resumed run may get another budget, but keeps its cases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_budget: Option<Money>,
     /// Model that judges rubrics; `None` leaves them unjudged.
     #[serde(default)]
     pub judge: Option<String>,
@@ -87,6 +90,7 @@ impl RunSpec {
             chain: ChainChoice::default(),
             enforce: false,
             budget: None,
+            plan_budget: None,
             judge: None,
             user: None,
             sandbox: None,

@@ -84,10 +84,13 @@ pub(crate) struct RunArgs {
     pub resume: Option<Option<String>>,
     #[command(flatten)]
     pub foreign: ImportedToolArgs,
-    /// Judge for rubrics: a subject with a model; without it rubrics are not judged
-    /// [default name: the judge of bardo-eval.yaml, else claude-sonnet]
+    /// Judge for rubrics: a subject with a model [default: the judge of the tier, if its key is set or its replies are recorded; without a
+    /// name the judge of bardo-eval.yaml, else claude-sonnet]
     #[arg(long, value_name = "NAME", num_args = 0..=1)]
     pub judge: Option<Option<String>>,
+    /// Leave rubrics unjudged, also in a tier with a judge
+    #[arg(long, conflicts_with = "judge")]
+    pub no_judge: bool,
     /// Model for personas: a subject with a model; without it personas follow their script
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,

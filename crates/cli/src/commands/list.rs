@@ -7,7 +7,8 @@ use crate::report::{FORMAT, table};
 use crate::workspace_source::WorkspaceSource;
 use model::{GateBound, SkillHandler, Workspace};
 use score::checks::CHECKS;
-use score::scorers::{PLANNED_METRICS, SCORERS};
+use score::gates::judged_slices;
+use score::scorers::{PLANNED_METRICS, SCORERS, scorer_named};
 use serde_json::{Map, Value, json};
 
 pub(crate) fn list(io: &CliOutput, source: &WorkspaceSource, what: ListTarget) -> ExitKind {
@@ -89,10 +90,12 @@ fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget) -> ListTa
             (vec!["id", "chain", "tokens", "contracts"], workspace.chains.iter().map(row).collect())
         }
         ListTarget::Tiers => {
-            let row = |tier: &model::Tier| vec![tier.tier.to_string(), tier.name.clone(), tier.trigger.clone(), tier.what.clone()];
-            (vec!["tier", "name", "trigger", "what"], workspace.tiers.tiers.iter().map(row).collect())
+            let judge = |tier: &model::Tier| tier.judge.as_ref().map_or_else(String::new, |judge| judge.value.clone());
+            let row =
+                |tier: &model::Tier| vec![tier.tier.to_string(), tier.name.clone(), tier.trigger.clone(), judge(tier), tier.what.clone()];
+            (vec!["tier", "name", "trigger", "judge", "what"], workspace.tiers.tiers.iter().map(row).collect())
         }
-        ListTarget::Gates => (vec!["gate", "scorer", "bound", "min cases", "tiers", "spec"], gates(workspace)),
+        ListTarget::Gates => (vec!["gate", "scorer", "bound", "min cases", "tiers", "judge", "spec"], gates(workspace)),
         ListTarget::Checks => {
             (vec!["check", "manual"], CHECKS.iter().map(|check| vec![check.id().to_owned(), first_sentence(check.manual())]).collect())
         }
@@ -136,10 +139,21 @@ fn gates(workspace: &Workspace) -> Vec<Vec<String>> {
             bound,
             gate.min_cases.to_string(),
             tiers.join(" "),
+            judge_need(workspace, gate),
             gate.spec.as_str().to_owned(),
         ]
     };
     workspace.gates.iter().map(row).collect()
+}
+
+/// Returns the slices that only a judge can decide.
+fn judge_need(workspace: &Workspace, gate: &model::Gate) -> String {
+    let slices = scorer_named(&gate.scorer).map(|scorer| judged_slices(gate, workspace, scorer)).unwrap_or_default();
+    match (slices.only_judged, slices.all) {
+        (0, _) => String::new(),
+        (1, 1) => "needed".to_owned(),
+        (some, all) => format!("needed for {some} of {all}"),
+    }
 }
 
 fn scorers() -> Vec<Vec<String>> {

@@ -27,8 +27,6 @@ pub(super) fn markdown(io: &CliOutput, workspace: &Workspace) -> String {
 }
 
 pub(super) fn json(io: &CliOutput, workspace: &Workspace) -> Value {
-    let row = |deviation: &DeclaredDeviation| {
-        json!({ "file": io.file_path(&deviation.at), "line": deviation.at.line, "reason": deviation.reason, "covers": deviation.covers })
-    };
+    let row = |deviation: &DeclaredDeviation| json!({ "file": io.file_path(&deviation.at), "line": deviation.at.line, "reason": deviation.reason, "covers": deviation.covers });
     declared_deviations(workspace).iter().map(row).collect()
 }

@@ -1,7 +1,7 @@
 //! JUnit XML for CI systems. Wall times are left out, so that the output is deterministic.
 
-use super::{RunReport, deviations};
 use super::judgement_text::{bound, note};
+use super::{RunReport, deviations};
 use crate::io::CliOutput;
 use model::{CaseOutcome, UserError, Verdict, Workspace};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};

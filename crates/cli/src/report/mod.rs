@@ -4,6 +4,7 @@ mod annotations;
 mod deviations;
 mod escape;
 mod explain;
+mod judge_hint;
 mod judgement_text;
 mod junit;
 mod plan;
@@ -63,6 +64,8 @@ pub(crate) struct RunReport<'r> {
     /// Flags with which `show` finds a trial; absent if the run was not stored.
     pub show_flags: Option<String>,
     pub spent: Money,
+    /// Selected cases that were not planned, because the budget of the tier likely does not cover them.
+    pub left_out: usize,
     /// Calibration of the judge in one line, if one was used.
     pub judge: Option<String>,
     /// Sandbox of the agents, if some are programs.

@@ -1,10 +1,10 @@
 //! Plan of `run --dry-run`: trials, their cost, and the gates that the budget can decide.
 
 use super::escape::escape_control;
-use super::{FORMAT, table};
+use super::{FORMAT, judge_hint, table};
 use crate::args::ReportFormat;
 use crate::io::CliOutput;
-use campaign::{CostEstimate, CostForecast, ForecastJudge, GateReach, RunPlan};
+use campaign::{CostEstimate, CostForecast, GateReach, ReachState, RunPlan};
 use model::Money;
 use serde_json::{Value, json};
 
@@ -30,14 +30,16 @@ fn document(plan: &RunPlan, forecast: &CostForecast) -> Value {
         .reach
         .iter()
         .map(|reach| {
-            json!({ "gate": reach.gate, "slice": reach.slice, "planned": reach.planned, "funded": reach.funded, "needed": reach.needed, "decided": reach.is_decided() })
+            json!({ "gate": reach.gate, "slice": reach.slice, "planned": reach.planned, "funded": reach.funded, "needed": reach.needed,
+                "rubrics": reach.rubrics, "only_judge": reach.is_only_judged(), "state": reach.state.word(), "decided": reach.is_decided() })
         })
         .collect();
     let CostEstimate { calls, judge_calls: judged, seconds, likely } = forecast.estimate();
     json!({
         "format": FORMAT, "command": "run --dry-run", "workspace": plan.workspace().hash, "trials": trials, "gates": gates,
         "estimate": { "likely_usd": likely.map(Money::as_usd), "ceiling_usd": forecast.max_cost().as_usd(), "budget_usd": forecast.budget.map(Money::as_usd),
-            "calls": calls, "judge_calls": judged, "judge": forecast.judge.as_ref().map(|judge| &judge.name), "seconds": seconds },
+            "calls": calls, "judge_calls": judged, "judge": forecast.judge, "seconds": seconds },
+        "left_out": plan.left_out(),
         "exit": 0,
     })
 }
@@ -54,16 +56,42 @@ fn text(plan: &RunPlan, forecast: &CostForecast) -> String {
     let mut text = format!("{}\n", table(&["trial", "case", "subject", "seed", "likely USD", "at most USD"], rows));
     let open: Vec<&GateReach> = forecast.reach.iter().filter(|reach| !reach.is_decided()).collect();
     text.push_str(&format!("gates that can be decided: {} of {}\n", forecast.reach.len() - open.len(), forecast.reach.len()));
-    for reach in open {
-        let GateReach { gate, slice, planned, funded, needed } = reach;
-        text.push_str(&format!(
-            "  cannot decide {gate} ({}): budget for {funded} of {planned} planned cases, {needed} needed\n",
-            escape_control(slice)
-        ));
+    for reach in open.iter().filter(|reach| reach.state != ReachState::NeedsJudge) {
+        let GateReach { gate, slice, planned, funded, needed, .. } = reach;
+        let why = match reach.state {
+            ReachState::NotMeasured => "not measured by this version".to_owned(),
+            ReachState::TooFewCases | ReachState::NeedsJudge | ReachState::Decided => {
+                format!("budget for {funded} of {planned} planned cases, {needed} needed")
+            }
+        };
+        text.push_str(&format!("  cannot decide {gate} ({}): {why}\n", escape_control(slice)));
     }
+    text.push_str(&only_judged_text(plan, forecast));
     text.push_str(&estimate_text(plan, forecast));
+    if plan.left_out() > 0 {
+        let cases = model::count(plan.left_out(), "case");
+        text.push_str(&format!("left out: {cases} that decide least, beyond the budget of the tier\n"));
+    }
     text.push_str(&format!("{} planned, nothing was run\n", model::count(outline.len(), "trial")));
     text
+}
+
+/// Returns one line about the gates that only a judge can decide.
+fn only_judged_text(plan: &RunPlan, forecast: &CostForecast) -> String {
+    let slices: Vec<&GateReach> = forecast.reach.iter().filter(|reach| reach.is_only_judged()).collect();
+    let mut gates: Vec<&str> = slices.iter().map(|reach| reach.gate.as_str()).collect();
+    gates.dedup();
+    if gates.is_empty() {
+        return String::new();
+    }
+    let (count, gates) = (model::count(slices.len(), "slice"), gates.join(", "));
+    match &forecast.judge {
+        Some(judge) => format!("only a judge can decide {count} of {gates}: {}\n", escape_control(judge)),
+        None => {
+            let remedy = judge_hint::remedy(plan.workspace(), plan.spec().settings.claim.tier);
+            format!("only a judge can decide {count} of {gates}, and this run has none: {remedy}\n")
+        }
+    }
 }
 
 /// Returns the estimate of calls, time and cost against the limits of tier and budget.
@@ -72,15 +100,12 @@ fn estimate_text(plan: &RunPlan, forecast: &CostForecast) -> String {
     let tier = plan.workspace().tiers.tiers.iter().find(|tier| Some(tier.tier) == plan.spec().settings.claim.tier);
     let allowed = tier.and_then(|tier| tier.minutes_at_most).map_or_else(String::new, |most| format!(" of {most} allowed"));
     let judge = match &forecast.judge {
-        Some(ForecastJudge { name, is_named }) if judged > 0 => {
-            let only = if *is_named { "" } else { ", only with --judge" };
-            format!(", {judged} of them to the judge {}{only}", escape_control(name))
-        }
+        Some(name) if judged > 0 => format!(", {judged} of them to the judge {}", escape_control(name)),
         Some(_) | None => String::new(),
     };
     let minutes = seconds as f64 / 60.0;
     let cost = match (likely, forecast.budget) {
-        (Some(likely), Some(budget)) if likely > budget => {
+        (Some(likely), Some(budget)) if likely > budget && plan.left_out() == 0 => {
             format!("likely {likely} USD, more than the budget of {budget} USD; trials beyond it are not funded")
         }
         (Some(likely), Some(budget)) => format!("likely {likely} USD of a budget of {budget} USD"),

@@ -1,8 +1,8 @@
 //! Run as Markdown, for a job summary.
 
-use super::{RunReport, deviations};
 use super::escape::escape_cell;
 use super::judgement_text::{bound, interval, note};
+use super::{RunReport, deviations, judge_hint};
 use crate::io::CliOutput;
 use model::Verdict;
 
@@ -47,9 +47,14 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
             })
         })
         .collect();
+    let hint = judge_hint::hint(shown.workspace, summary).map_or_else(String::new, |parts| format!("\n{}\n", parts.join("; ")));
+    let left_out = match shown.left_out {
+        0 => String::new(),
+        cases => format!("\n{} left out, beyond the budget of the tier\n", model::count(cases, "case")),
+    };
     let missed = if missed.is_empty() { missed } else { format!("\n### Worst cases\n\n{missed}") };
     format!(
-        "## Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}{}\n{} planned, {} finished, {} aborted; {} not in scope\n",
+        "## Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}{hint}{left_out}{}\n{} planned, {} finished, {} aborted; {} not in scope\n",
         deviations::markdown(io, shown.workspace),
         model::count(summary.outcomes.planned(), "trial"),
         summary.outcomes.finished(),

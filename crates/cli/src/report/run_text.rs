@@ -2,7 +2,7 @@
 
 use super::escape::escape_control;
 use super::judgement_text::{bound, interval, note};
-use super::{RunReport, columns, deviations, table};
+use super::{RunReport, columns, deviations, judge_hint, table};
 use crate::io::CliOutput;
 use campaign::RunSummary;
 use model::{AbortCause, GateResult, Money, Verdict};
@@ -35,11 +35,12 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
         let what = format!("needs recording: {}", model::count(unrecorded, "trial"));
         text.push_str(&io.paint.unsure(&columns([&what, "rerun with --record-missing\n"])));
     }
-    if summary.rubrics_not_judged > 0 {
-        let what =
-            format!("rubrics: {} not judged, counted neither as passed nor as failed", model::count(summary.rubrics_not_judged, "trial"));
-        let line = columns([&what, "rerun with --judge\n"]);
-        text.push_str(&io.paint.unsure(&line));
+    if shown.left_out > 0 {
+        let cases = model::count(shown.left_out, "case");
+        text.push_str(&io.paint.unsure(&columns([&format!("left out: {cases} beyond the budget of the tier"), "--budget raises it\n"])));
+    }
+    if let Some([what, remedy]) = judge_hint::hint(shown.workspace, summary) {
+        text.push_str(&io.paint.unsure(&columns([&what, &format!("{remedy}\n")])));
     }
     if summary.rubrics_without_verdict > 0 {
         let trials = model::count(summary.rubrics_without_verdict, "trial");

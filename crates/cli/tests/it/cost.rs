@@ -52,7 +52,7 @@ fn dry_run_estimates_against_the_tier() {
         folder.json(&[&["run", "--tier", tier, "--subject", "claude-sonnet", "--dry-run"], more].concat(), 0)["estimate"].clone()
     };
     for (tier, most) in [("2", 5.0), ("3", 15.0)] {
-        let seconds = estimate(tier, &[])["seconds"].as_f64().unwrap();
+        let seconds = estimate(tier, &["--judge"])["seconds"].as_f64().unwrap();
         assert!(seconds > 0.0 && seconds / 60.0 <= most, "tier {tier}: {seconds}");
     }
     let found = estimate("3", &[]);
@@ -69,15 +69,17 @@ fn replay_tier_costs_only_its_judge() {
     let suites = folder.files().into_iter().filter(|file| file.contains("/suites/behavior/") || file.contains("/suites/tool_selection/"));
     let rubrics: usize = suites.map(|file| folder.read(&file).matches("\n      rubric:").count()).sum();
     assert!(rubrics > 41, "every agent has a rubric, {rubrics} were found");
-    let dry = ["run", "--tier", "2", "--subject", "claude-sonnet", "--dry-run"];
+    let bare = ["run", "--tier", "2", "--subject", "claude-sonnet", "--dry-run"];
+    let unjudged = folder.run(&bare).assert_exit(0).assert_stdout("about 0 model calls: ");
+    unjudged.assert_stdout("and this run has none: set ANTHROPIC_API_KEY for the judge of the tier, or rerun with --judge NAME");
+    let dry = [&bare[..], &["--judge"]].concat();
     let estimate = &folder.json(&dry, 0)["estimate"];
     assert_eq!((&estimate["calls"], &estimate["judge_calls"]), (&json!(rubrics), &json!(rubrics)), "{estimate:#}");
     assert_eq!((&estimate["judge"], &estimate["budget_usd"]), (&json!("claude-sonnet"), &json!(0.5)));
     let likely = estimate["likely_usd"].as_f64().unwrap();
     assert!((0.001..0.02).contains(&(likely / rubrics as f64)), "{likely} USD for all verdicts");
-    let said = folder.run(&dry).assert_exit(0).assert_stdout(&format!("{rubrics} of them to the judge claude-sonnet, only with --judge: "));
+    let said = folder.run(&dry).assert_exit(0).assert_stdout(&format!("{rubrics} of them to the judge claude-sonnet: "));
     assert_eq!(said.stdout.matches("cost: likely").count(), 1, "printed once");
-    let named = folder.run(&[&dry[..], &["--judge", "claude-opus"]].concat()).assert_exit(0);
-    let named = named.assert_stdout(&format!("{rubrics} of them to the judge claude-opus: "));
-    assert!(!named.stdout.contains("only with --judge"), "the judge is named");
+    let named = folder.run(&[&bare[..], &["--judge", "claude-opus"]].concat()).assert_exit(0);
+    named.assert_stdout(&format!("{rubrics} of them to the judge claude-opus: "));
 }

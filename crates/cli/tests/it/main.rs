@@ -35,4 +35,5 @@ mod smoke;
 mod snapshot;
 mod spec_bounds;
 mod thefts;
+mod tier_judge;
 mod world;

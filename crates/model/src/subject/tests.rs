@@ -37,7 +37,7 @@ fn a_subject_with_a_model_is_read() {
     let subject = read_ok(MODEL, read_subject);
     assert_eq!((subject.name.as_str(), subject.provider, subject.at.line), ("sonnet", ProviderKind::Anthropic, 1));
     assert_eq!((subject.model.as_deref(), subject.temperature), (Some("claude-sonnet-4-5"), Some(0.2)));
-    assert_eq!(subject.limits, SubjectLimits { turns: 3, calls: 4, output_tokens: 500, seconds: 6 });
+    assert_eq!(subject.limits, SubjectLimits { turns: 3, calls: 4, output_tokens: 500, verdict_tokens: 400, seconds: 6 });
     assert_eq!((subject.tools, subject.api, subject.stream), (ToolsShown::Pruned(15), Some(OpenAiApi::Responses), true));
     assert_eq!((subject.key_env.as_deref(), subject.base_url.as_deref()), (Some("ANTHROPIC_API_KEY"), Some("https://example.org")));
     assert_eq!((subject.prompt.as_deref(), subject.about.as_str()), (Some("Be brief."), "A model."));

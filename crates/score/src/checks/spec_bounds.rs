@@ -31,6 +31,10 @@ impl Check for SpecBounds {
     }
 
     fn rejects(&self) -> ExampleWorkspace {
-        ExampleWorkspace::minimal().edit("policy.yaml", "slippage_bps: { default: 50, max: 100 }", "slippage_bps: { default: 50, max: 5000 }")
+        ExampleWorkspace::minimal().edit(
+            "policy.yaml",
+            "slippage_bps: { default: 50, max: 100 }",
+            "slippage_bps: { default: 50, max: 5000 }",
+        )
     }
 }

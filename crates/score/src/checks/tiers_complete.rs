@@ -1,7 +1,7 @@
 //! Tiers are numbered without gaps, and CI and gates name only those that exist. Tier 1, configuration.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
-use model::{Location, Workspace};
+use model::{Location, Tier, Workspace, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct TiersComplete;
@@ -13,6 +13,7 @@ impl Check for TiersComplete {
 
     fn manual(&self) -> &'static str {
         "Tiers are numbered from 1 without gaps or repetitions, every event of ci occurs once, and ci and gates name existing tiers only. \
+         The judge of a tier is a subject with a model. \
          A gate in a tier that does not exist would silently never be judged."
     }
 
@@ -21,6 +22,9 @@ impl Check for TiersComplete {
         let known: BTreeSet<u64> = workspace.tiers.tiers.iter().map(|tier| tier.tier).collect();
         // Rows of ci have no location.
         let file = Location::new("tiers.yaml", 1);
+        for tier in &workspace.tiers.tiers {
+            check_judge(workspace, tier, found);
+        }
         let mut events = BTreeSet::new();
         for row in &workspace.tiers.ci {
             found.record_examined();
@@ -37,6 +41,19 @@ impl Check for TiersComplete {
 
     fn rejects(&self) -> ExampleWorkspace {
         ExampleWorkspace::minimal().edit("gates.yaml", "tiers: [2]", "tiers: [2, 4]")
+    }
+}
+
+fn check_judge(workspace: &Workspace, tier: &Tier, found: &mut FindingCollector) {
+    let Some(judge) = &tier.judge else { return };
+    match workspace.subject(judge) {
+        Some(file) if file.provider.is_llm() => {}
+        Some(_) => found.error(&judge.at, format!("{} cannot judge: it is not a model", judge.value), "name a subject with a model"),
+        None => {
+            let known = did_you_mean(judge, workspace.subjects.iter().map(|subject| subject.name.as_str()));
+            let remedy = if known.is_empty() { "add it to subjects/ or remove judge".to_owned() } else { known };
+            found.error(&judge.at, format!("the judge {} of tier {} is not a subject", judge.value, tier.tier), remedy);
+        }
     }
 }
 

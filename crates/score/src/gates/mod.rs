@@ -2,6 +2,7 @@
 
 mod gate_judge;
 mod interval;
+mod judge_need;
 mod pool;
 mod slice_verdict;
 mod slices;
@@ -10,6 +11,7 @@ mod tests;
 
 pub use gate_judge::{GateJudge, MeasuredTrial, judge_gates};
 pub use interval::{clopper_pearson, lower_bound, ruled_out_failure_rate, upper_bound, wilson};
+pub use judge_need::{JudgedSlices, judged_slices, needs_judge};
 
 use crate::scorers::Scorer;
 use model::suite::Case;

@@ -7,8 +7,8 @@ use crate::facts::amounts::case_world;
 use crate::facts::calls::{ObservedCall, observed_calls};
 use crate::facts::writes::origin;
 use crate::sample_run::{called, user};
-use model::suite::Case;
-use model::{AddressRole, ParamKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
+use model::suite::{Case, ReferenceAction, ReferenceStep};
+use model::{AddressRole, OpClass, ParamKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
 use serde_json::{Value, json};
 
 pub(super) struct AddressGrounding;
@@ -42,9 +42,21 @@ impl Scorer for AddressGrounding {
         let takes = |tool: &Tool, name: &str| {
             tool.params.get(name).and_then(|param| param.kind.as_ref()).is_some_and(|kind| kind.address_role().is_some())
         };
-        case.expect.calls.as_ref().is_some_and(|calls| {
+        let expected = case.expect.calls.as_ref().is_some_and(|calls| {
             calls.expected_calls().any(|call| workspace.tool(&call.tool).is_some_and(|tool| call.args.keys().any(|name| takes(tool, name))))
-        })
+        });
+        // The proceeds of a swap have a recipient, also without an argument for it.
+        let called = |step: &ReferenceStep| match &step.action {
+            ReferenceAction::Call { tool, args } => {
+                workspace.tool(tool).is_some_and(|tool| tool.acts.class() == OpClass::Swap || args.keys().any(|name| takes(tool, name)))
+            }
+            ReferenceAction::Delegate { .. }
+            | ReferenceAction::Activate { .. }
+            | ReferenceAction::Ask(_)
+            | ReferenceAction::Say(_)
+            | ReferenceAction::Report(_) => false,
+        };
+        expected || case.reference.iter().any(called)
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {

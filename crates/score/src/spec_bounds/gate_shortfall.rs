@@ -28,7 +28,11 @@ pub(super) fn gate_shortfalls(workspace: &Workspace) -> Vec<SpecShortfall> {
     found.extend(SPEC_GATES.iter().filter(|spec| !quoted(spec)).map(|spec| SpecShortfall {
         at: Location::new("gates.yaml", 1),
         what: format!("no gate quotes \"{}\" of the specification", spec.line),
-        remedy: format!("add a gate on {} with {}, or add deviates: \"reason\" at the top of gates.yaml", spec.scorer, bound_text(spec.bound)),
+        remedy: format!(
+            "add a gate on {} with {}, or add deviates: \"reason\" at the top of gates.yaml",
+            spec.scorer,
+            bound_text(spec.bound)
+        ),
         reason: reason(None, file),
     }));
     found
@@ -39,7 +43,10 @@ fn weaknesses(gate: &Gate, spec: &SpecGate) -> Vec<(String, String)> {
     let mut weak = vec![];
     let line = spec.line;
     if gate.scorer.value != spec.scorer {
-        weak.push((format!("measures {} instead of {}, which \"{line}\" is about", gate.scorer.value, spec.scorer), format!("write scorer: {}", spec.scorer)));
+        weak.push((
+            format!("measures {} instead of {}, which \"{line}\" is about", gate.scorer.value, spec.scorer),
+            format!("write scorer: {}", spec.scorer),
+        ));
     }
     if gate.aggregate != spec.aggregate {
         weak.push((format!("aggregates other than \"{line}\""), format!("write aggregate: {}", aggregate_word(spec.aggregate))));
@@ -56,7 +63,10 @@ fn weaknesses(gate: &Gate, spec: &SpecGate) -> Vec<(String, String)> {
         weak.push((format!("is not judged in tier {tiers}, which runs the cases of \"{line}\""), format!("add {tiers} to tiers")));
     }
     if gate.min_cases < spec.min_cases {
-        weak.push((format!("needs {} cases, \"{line}\" {}", gate.min_cases, spec.min_cases), format!("write min_cases: {}", spec.min_cases)));
+        weak.push((
+            format!("needs {} cases, \"{line}\" {}", gate.min_cases, spec.min_cases),
+            format!("write min_cases: {}", spec.min_cases),
+        ));
     }
     weak
 }

@@ -74,7 +74,9 @@ fn tier_weaknesses(tier: &Tier, spec: &SpecTier) -> Vec<(String, String)> {
         (Some(most), Some(own)) if own > most => {
             weak.push((format!("may take {own} minutes, in the specification {most}"), format!("minutes_at_most: {most}")));
         }
-        (Some(most), None) => weak.push((format!("has no time limit, the specification {most} minutes"), format!("minutes_at_most: {most}"))),
+        (Some(most), None) => {
+            weak.push((format!("has no time limit, the specification {most} minutes"), format!("minutes_at_most: {most}")))
+        }
         (Some(_), Some(_)) | (None, Some(_) | None) => {}
     }
     if let Some(live) = spec.live.filter(|live| tier.live != *live) {
@@ -82,7 +84,10 @@ fn tier_weaknesses(tier: &Tier, spec: &SpecTier) -> Vec<(String, String)> {
         weak.push((format!("has live: {own}, the specification {live}"), format!("live: {live}")));
     }
     if !spec.trigger.contains(&tier.trigger.to_lowercase().as_str()) {
-        weak.push((format!("runs on \"{}\", in the specification on \"{}\"", tier.trigger, spec.trigger[0]), format!("trigger: {}", spec.trigger[0])));
+        weak.push((
+            format!("runs on \"{}\", in the specification on \"{}\"", tier.trigger, spec.trigger[0]),
+            format!("trigger: {}", spec.trigger[0]),
+        ));
     }
     let absent: Vec<&str> = spec.suites.iter().filter(|suite| !tier.suites.contains(suite)).map(|suite| suite.word()).collect();
     if !absent.is_empty() {

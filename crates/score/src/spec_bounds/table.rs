@@ -197,12 +197,7 @@ pub static SPEC_CI: &[SpecCiRow] = &[
 
 /// Numbers of the policy that the metrics of the specification rest on.
 pub static SPEC_POLICY: &[SpecPolicyBound] = &[
-    SpecPolicyBound {
-        key: "slippage_bps.max",
-        line: "5 Slippage compliance",
-        at_most: 100,
-        read: |policy| policy.slippage_bps.max,
-    },
+    SpecPolicyBound { key: "slippage_bps.max", line: "5 Slippage compliance", at_most: 100, read: |policy| policy.slippage_bps.max },
     SpecPolicyBound { key: "quote_max_age_s", line: "5 Quote freshness", at_most: 30, read: |policy| policy.quote_max_age_s },
     SpecPolicyBound { key: "delegation_depth", line: "2.4 Delegation depth", at_most: 3, read: |policy| policy.delegation_depth },
 ];

@@ -7,10 +7,12 @@ use crate::workspace_source::WorkspaceSource;
 use crate::{env, sandbox, stored_runs};
 use ::run::Clock;
 use ::run::external::{AgentSandbox, HostEnvironment};
+use ::run::providers::cassette::has_recordings;
 use campaign::{
     CaseSelection, JudgeRequest, LockedRun, RecordingMode, RunDestination, RunEnvironment, RunOptions, RunOrigin, RunRequest, RunSpec,
 };
 use model::{UserError, Workspace};
+use std::path::PathBuf;
 
 pub(super) struct RunStart {
     pub spec: RunSpec,
@@ -31,14 +33,14 @@ impl RunStart {
             return Ok(Self { spec, origin: RunOrigin::Resumed(Box::new(locked)), sandbox });
         }
         let sandbox = sandbox::agent_sandbox(args.sandbox, source, &args.store.store)?;
-        let request = RunRequest { sandbox: Some(sandbox.choice.mode.word().to_owned()), ..run_request(args, workspace)? };
+        let request = RunRequest { sandbox: Some(sandbox.choice.mode.word().to_owned()), ..run_request(args, source, workspace)? };
         let spec = request.resolve(workspace).map_err(UserError::from)?;
         let destination = if args.no_store { RunDestination::Memory } else { RunDestination::File(args.store.store.clone()) };
         Ok(Self { spec, origin: RunOrigin::New(destination), sandbox })
     }
 }
 
-fn run_request(args: &RunArgs, workspace: &Workspace) -> Result<RunRequest, UserError> {
+fn run_request(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) -> Result<RunRequest, UserError> {
     let failed = if args.last_failed { last_failed::last_failed_cases(&args.store.store, workspace)? } else { vec![] };
     let selection = CaseSelection {
         tier: args.tier,
@@ -61,7 +63,8 @@ fn run_request(args: &RunArgs, workspace: &Workspace) -> Result<RunRequest, User
         enforce: matches!(args.defence, DefenceArg::Enforce),
         budget: args.budget,
         judge: match &args.judge {
-            None => JudgeRequest::Off,
+            None if args.no_judge => JudgeRequest::Off,
+            None => tier_judge(args, source, workspace).map_or(JudgeRequest::Off, JudgeRequest::Named),
             Some(None) => JudgeRequest::Default,
             Some(Some(name)) => JudgeRequest::Named(name.clone()),
         },
@@ -69,6 +72,15 @@ fn run_request(args: &RunArgs, workspace: &Workspace) -> Result<RunRequest, User
         sandbox: None,
         options: run_options(args),
     })
+}
+
+/// Returns the judge of the tier if it can answer: live with its key, or from recordings.
+fn tier_judge(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) -> Option<String> {
+    let tier = workspace.tiers.tiers.iter().find(|tier| Some(tier.tier) == args.tier)?;
+    let judge = workspace.subject(tier.judge.as_ref()?)?;
+    let has_key = !args.replay && judge.key_env.as_deref().is_none_or(env::is_set);
+    let is_recorded = || cassette_folder(source).is_some_and(|folder| has_recordings(&folder, &judge.name));
+    (has_key || is_recorded()).then(|| judge.name.value.clone())
 }
 
 fn run_options(args: &RunArgs) -> RunOptions {
@@ -85,12 +97,17 @@ fn run_options(args: &RunArgs) -> RunOptions {
     }
 }
 
-/// Returns everything of the machine that a run may use.
-pub(super) fn run_environment(source: &WorkspaceSource, sandbox: AgentSandbox) -> RunEnvironment {
-    let cassettes = match source {
+/// Returns the folder of recorded replies. The embedded workspace has none.
+fn cassette_folder(source: &WorkspaceSource) -> Option<PathBuf> {
+    match source {
         WorkspaceSource::Folder(folder) => Some(folder.join("cassettes")),
         WorkspaceSource::Embedded => None,
-    };
+    }
+}
+
+/// Returns everything of the machine that a run may use.
+pub(super) fn run_environment(source: &WorkspaceSource, sandbox: AgentSandbox) -> RunEnvironment {
+    let cassettes = cassette_folder(source);
     let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir(), sandbox };
     RunEnvironment { clock: Clock::system(), surroundings, cassettes, anvil: env::find_program("anvil"), process: std::process::id() }
 }

@@ -20,6 +20,11 @@ pub struct FileCassette {
     lines: Mutex<CassetteLines>,
 }
 
+/// Reports whether a subject has recordings in this folder.
+pub fn has_recordings(folder: &Path, subject: &str) -> bool {
+    folder.join(folder_name(subject)).join("replies.jsonl").is_file()
+}
+
 impl FileCassette {
     /// Opens the cassette of a subject below a folder, usually `evals/cassettes`. The file may not exist yet.
     ///

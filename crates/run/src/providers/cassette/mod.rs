@@ -6,7 +6,7 @@ mod request_diff;
 mod secrets;
 
 pub use cassette_store::{CassetteFault, CassetteLines, CassetteStore, MemoryCassette};
-pub use file_cassette::FileCassette;
+pub use file_cassette::{FileCassette, has_recordings};
 pub use request_diff::FlatRequest;
 
 use super::Provider;
