@@ -16,12 +16,16 @@ pub(super) fn affordable_cases(
     live: &LiveModels<'_>,
 ) -> usize {
     let Some(budget) = settings.plan_budget.filter(|_| settings.claim.tier.is_some()) else { return cases.len() };
-    let quotes = trial_quotes(workspace, cases, subjects, live);
-    let covered = |budget| funded_cases(&quotes, cases.len(), settings.trials, Some(budget));
-    if covered(budget) == cases.len() {
+    let covered =
+        |of: usize, budget| funded_cases(&trial_quotes(workspace, &cases[..of], subjects, live), of, settings.trials, Some(budget));
+    if covered(cases.len(), budget) == cases.len() {
         return cases.len();
     }
-    let kept = covered(with_reserve(budget));
+    // Fewer conversations share the cost of caching a prompt, so each becomes more expensive.
+    let (mut kept, mut before) = (covered(cases.len(), with_reserve(budget)), cases.len());
+    while kept < before {
+        (kept, before) = (covered(kept, with_reserve(budget)), kept);
+    }
     let has_judge = settings.judge.is_some();
     let reach = |kept| gate_reach(workspace, settings.claim, cases, kept, has_judge);
     let still_decided =

@@ -8,7 +8,6 @@ mod select;
 
 pub use chain::{ChainChoice, UnknownChain};
 pub use inline_subject::inline_subject;
-pub(crate) use request::default_judge;
 pub use request::{JudgeRequest, RunRequest};
 pub use run_spec::{RecordingMode, RunOptions, RunSettings, RunSpec};
 pub use select::{CaseSelection, UnknownName, select};

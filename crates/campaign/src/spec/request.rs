@@ -86,7 +86,7 @@ fn is_program(workspace: &Workspace, name: &str) -> bool {
 }
 
 /// Returns the judge used if the request names none.
-pub(crate) fn default_judge(workspace: &Workspace) -> &str {
+fn default_judge(workspace: &Workspace) -> &str {
     workspace.defaults.judge.as_ref().map_or(DEFAULT_JUDGE, |judge| judge.value.as_str())
 }
 

@@ -78,6 +78,25 @@ fn failing_judge_fails_case_unreadable_judge_is_error() {
 }
 
 #[test]
+fn verdict_that_is_cut_off_is_asked_for_once_more() {
+    let verdict = json!({ "verdict": "pass", "score": 5, "reason": "Fine." });
+    let thoughtful = chat::serve_chat(move |request, _| {
+        let limit = ["max_tokens", "max_completion_tokens"].iter().find_map(|key| request[*key].as_u64()).unwrap();
+        if limit > 400 {
+            chat::tool_call_reply(1, "verdict", &verdict)
+        } else {
+            chat::completion(&json!({ "role": "assistant", "content": "" }), "length")
+        }
+    });
+    let folder = with_judge(&thoughtful);
+    folder.run(&["run", "--subject", "reference", "--judge", "judge", "--budget", "1"]).assert_exit(0);
+    folder.run(&["show", "convert_half_an_ether"]).assert_stdout("says pass, 5 of 5");
+    let silent = chat::serve_chat(|_, _| chat::completion(&json!({ "role": "assistant", "content": "" }), "length"));
+    let folder = with_judge(&silent);
+    folder.run(&["run", "--subject", "reference", "--judge", "judge", "--budget", "1"]).assert_exit(3);
+}
+
+#[test]
 fn calibrate_refuses_bad_files_and_unknown_judges() {
     let folder = with_judge("http://127.0.0.1:9");
     folder.write("bad.jsonl", "{\"id\": \"a\"}\nnot json\n");

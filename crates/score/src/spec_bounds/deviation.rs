@@ -1,6 +1,7 @@
 //! Deviations from the specification that a workspace declares.
 
-use super::shortfall::{SpecShortfall, spec_shortfalls};
+use super::shortfall::SpecShortfall;
+use super::workspace_shortfall::spec_shortfalls;
 use model::{Location, Workspace};
 
 /// `deviates` in a file, with the rows that it excuses.
