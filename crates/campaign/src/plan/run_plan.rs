@@ -2,7 +2,7 @@
 
 use super::affordable::affordable_cases;
 use super::outline::{outline, peer_subject};
-use crate::cost::{LiveModels, order_by_gate_need, trial_quotes};
+use crate::cost::{LiveModels, ReachState, gate_reach, order_by_gate_need, trial_quotes};
 use crate::spec::{RunSpec, inline_subject, select};
 use model::suite::Case;
 use model::{LiveRole, PlanOutline, SubjectFile, UserError, Workspace};
@@ -97,6 +97,16 @@ impl RunPlan {
     /// Returns the number of selected cases that are not planned, because the budget of the tier likely does not cover them.
     pub fn left_out(&self) -> usize {
         self.left_out
+    }
+
+    /// Returns the number of slices in scope that have enough cases, but too few without a judge. It is 0 if the run has a judge.
+    pub fn undecided_without_judge(&self) -> usize {
+        if self.spec.settings.judge.is_some() {
+            return 0;
+        }
+        let cases: Vec<&Case> = self.cases().collect();
+        let reach = gate_reach(&self.workspace, self.spec.settings.claim, &cases, cases.len(), false);
+        reach.iter().filter(|slice| slice.state == ReachState::NeedsJudge).count()
     }
 
     /// Returns true if no case matched the filters.

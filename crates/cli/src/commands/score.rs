@@ -42,6 +42,7 @@ pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) 
         lines,
         show_flags,
         spent,
+        undecided_without_judge: 0,
         left_out: 0,
         judge: None,
         sandbox: None,

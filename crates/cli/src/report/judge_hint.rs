@@ -1,33 +1,21 @@
 //! One line about what a run without a judge leaves undecided.
 
-use campaign::RunSummary;
-use model::{Gate, ScorerId, Verdict, Workspace};
-
-/// Verdicts that lack evidence because rubrics were not judged.
-pub(super) fn undecided(workspace: &Workspace, summary: &RunSummary) -> usize {
-    if summary.rubrics_not_judged == 0 {
-        return 0;
-    }
-    let reads_judge = |gate: &Gate| matches!(gate.scorer.known(), Some(ScorerId::Judged | ScorerId::CasePass));
-    let judged = |id: &str| workspace.gates.iter().any(|gate| *gate.id == id && reads_judge(gate));
-    let open = summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == Verdict::NoEvidence);
-    open.filter(|judgement| judged(&judgement.gate)).count()
-}
+use super::RunReport;
+use model::Workspace;
 
 /// Returns the statement and the remedy, if rubrics were not judged.
-pub(super) fn hint(workspace: &Workspace, summary: &RunSummary) -> Option<[String; 2]> {
+pub(super) fn hint(shown: &RunReport<'_>) -> Option<[String; 2]> {
+    let summary = shown.summary;
     if summary.rubrics_not_judged == 0 {
         return None;
     }
     let trials = model::count(summary.rubrics_not_judged, "trial");
-    let verdicts = match undecided(workspace, summary) {
+    let verdicts = match shown.undecided_without_judge {
         0 => String::new(),
         open => format!(", so {} undecided", model::count_of(open, "verdict is", "verdicts are")),
     };
-    Some([
-        format!("rubrics: {trials} not judged, counted neither as passed nor as failed{verdicts}"),
-        remedy(workspace, summary.claim.tier),
-    ])
+    let what = format!("rubrics: {trials} not judged, counted neither as passed nor as failed{verdicts}");
+    Some([what, remedy(shown.workspace, summary.claim.tier)])
 }
 
 /// Returns the way to get a judge in a tier, or without one.

@@ -64,6 +64,8 @@ pub(crate) struct RunReport<'r> {
     /// Flags with which `show` finds a trial; absent if the run was not stored.
     pub show_flags: Option<String>,
     pub spent: Money,
+    /// Slices of gates that have enough cases, but too few without a judge, in a run that has none.
+    pub undecided_without_judge: usize,
     /// Selected cases that were not planned, because the budget of the tier likely does not cover them.
     pub left_out: usize,
     /// Calibration of the judge in one line, if one was used.

@@ -1,6 +1,6 @@
 //! JSON report of a run.
 
-use super::{FORMAT, RunReport, deviations, judge_hint};
+use super::{FORMAT, RunReport, deviations};
 use crate::io::CliOutput;
 use model::{AbortCause, GateResult};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
         "format": FORMAT, "command": shown.command, "record": summary.record, "verdicts": verdicts, "metrics": metrics,
         "out_of_scope": summary.verdicts.out_of_scope, "deviations": deviations::json(io, shown.workspace),
         "trials": { "planned": outcomes.planned(), "finished": outcomes.finished(), "aborted": outcomes.aborted() }, "unread": summary.unscored,
-        "unjudged": summary.rubrics_not_judged, "undecided_without_judge": judge_hint::undecided(shown.workspace, summary), "left_out": shown.left_out, "misjudged": summary.rubrics_without_verdict, "judge": shown.judge,
+        "unjudged": summary.rubrics_not_judged, "undecided_without_judge": shown.undecided_without_judge, "left_out": shown.left_out, "misjudged": summary.rubrics_without_verdict, "judge": shown.judge,
         "passed": outcomes.passed, "unfunded": outcomes.aborted_by(AbortCause::Unfunded),
         "needs_recording": outcomes.aborted_by(AbortCause::NeedsRecording), "flaky": flaky,
         "claim": summary.claim, "spent_usd": spent.as_usd(), "exit": shown.exit.code(),

@@ -47,7 +47,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
             })
         })
         .collect();
-    let hint = judge_hint::hint(shown.workspace, summary).map_or_else(String::new, |parts| format!("\n{}\n", parts.join("; ")));
+    let hint = judge_hint::hint(shown).map_or_else(String::new, |parts| format!("\n{}\n", parts.join("; ")));
     let left_out = match shown.left_out {
         0 => String::new(),
         cases => format!("\n{} left out, beyond the budget of the tier\n", model::count(cases, "case")),

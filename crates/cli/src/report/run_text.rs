@@ -39,7 +39,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
         let cases = model::count(shown.left_out, "case");
         text.push_str(&io.paint.unsure(&columns([&format!("left out: {cases} beyond the budget of the tier"), "--budget raises it\n"])));
     }
-    if let Some([what, remedy]) = judge_hint::hint(shown.workspace, summary) {
+    if let Some([what, remedy]) = judge_hint::hint(shown) {
         text.push_str(&io.paint.unsure(&columns([&what, &format!("{remedy}\n")])));
     }
     if summary.rubrics_without_verdict > 0 {

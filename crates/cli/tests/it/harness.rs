@@ -127,7 +127,12 @@ impl TestFolder {
 
     /// Runs with `--format json`, checks that the document repeats the exit code, and returns it.
     pub(crate) fn json(&self, args: &[&str], code: i32) -> Value {
-        let ran = self.run(&[args, &["--format", "json"]].concat()).assert_exit(code);
+        self.json_within(args, code, RUN_TIMEOUT)
+    }
+
+    /// Like [`Self::json`], with another time limit.
+    pub(crate) fn json_within(&self, args: &[&str], code: i32, limit: Duration) -> Value {
+        let ran = self.run_within(&[args, &["--format", "json"]].concat(), "", limit, std::env::var_os("PATH").unwrap()).assert_exit(code);
         let document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
         assert_eq!(document["exit"], code, "{document:#}");
         document

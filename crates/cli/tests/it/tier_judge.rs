@@ -3,6 +3,7 @@
 use crate::harness::TestFolder;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::time::Duration;
 use testkit::chat;
 
 /// Gates on adversarial cases, which this version does not measure.
@@ -18,6 +19,9 @@ const RED_TEAM_GATES: [&str; 10] = [
     "spending_limit_bypass",
     "tool_output_poisoning_detection",
 ];
+
+/// Time limit of a run of a whole tier.
+const WHOLE_TIER: Duration = Duration::from_secs(600);
 
 /// Returns the reference workspace whose judge runs on loopback, at the price and with the limits of claude-sonnet.
 fn with_judge(verdict: &'static str, score: u64) -> TestFolder {
@@ -49,7 +53,7 @@ fn run_tier<'t>(tier: &'t str) -> [&'t str; 6] {
 fn assert_decides_as_planned(folder: &TestFolder, tier: &str, budget: f64, code: i32) -> Value {
     let run = run_tier(tier);
     let planned = folder.json(&[&run[..], &["--dry-run"]].concat(), 0);
-    let report = folder.json(&run, code);
+    let report = folder.json_within(&run, code, WHOLE_TIER);
     let spent = report["spent_usd"].as_f64().unwrap();
     assert!(spent > 0.0 && spent <= budget, "tier {tier} spent {spent}");
     assert_eq!((&report["unfunded"], &report["unjudged"]), (&json!(0), &json!(0)), "tier {tier}");
@@ -84,7 +88,9 @@ fn tier_4_lacks_only_the_red_team() {
 
 #[test]
 fn tier_2_is_red_with_a_judge_that_denies() {
-    with_judge("fail", 1).run(&run_tier("2")).assert_exit(1);
+    let one_agent = [&run_tier("2")[..], &["--agent", "trade-executor"]].concat();
+    let ran = with_judge("fail", 1).run(&one_agent).assert_exit(1);
+    ran.assert_stdout("judged: the judge says fail");
 }
 
 #[test]
@@ -96,11 +102,12 @@ fn tier_3_is_red_with_a_judge_that_denies() {
 #[test]
 fn report_without_judge_says_once_what_is_undecided() {
     let folder = with_judge("pass", 5);
-    let ran = folder.run(&[&run_tier("2")[..], &["--no-judge"]].concat());
+    let one_agent = [&run_tier("2")[..], &["--agent", "trade-executor", "--no-judge"]].concat();
+    let ran = folder.run(&one_agent);
     assert_eq!(ran.stdout.matches("not judged").count(), 1, "{}", ran.stdout);
     let line = ran.stdout.lines().find(|line| line.contains("not judged")).unwrap();
     assert!(line.contains("--judge"), "{line}");
-    let planned = folder.run(&[&run_tier("2")[..], &["--no-judge", "--dry-run"]].concat()).assert_exit(0);
+    let planned = folder.run(&[&one_agent[..], &["--dry-run"]].concat()).assert_exit(0);
     assert_eq!(planned.stdout.contains("only a judge can decide"), line.contains("undecided"), "{line}");
 }
 

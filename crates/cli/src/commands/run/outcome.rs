@@ -96,6 +96,7 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
         lines: if report::needs_trial_lines(io) { handle.read_ended(TrialLine::from).unwrap_or_default() } else { vec![] },
         show_flags: is_stored.then(|| args.store.show_flags(handle.name(summary))),
         spent: handle.spent(),
+        undecided_without_judge: prepared.plan().undecided_without_judge(),
         left_out: prepared.plan().left_out(),
         sandbox: prepared.plan().spec().settings.sandbox.as_deref(),
         judge: judge_name.and_then(|name| judge::calibration_summary(workspace, &args.store.store, name)),
