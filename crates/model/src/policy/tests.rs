@@ -68,7 +68,7 @@ fn broken_policies_say_what_is_wrong() {
             (
                 "delegation_depth: 5",
                 "delegation_depth: 5\ndepth: 5",
-                "20: the policy has no key \"depth\" | known keys: version, limits_usd, slippage_bps, price_impact_bps, quote_max_age_s, permit_ttl_s, writes_per_hour, max_asset_count, max_position_bps, max_concentration_bps, min_collateral_ratio_bps, max_drawdown_bps, min_rebalance_interval_s, max_rebalances_per_day, allow_arbitrary_calldata, approved_assets, approved_protocols, sanctioned, delegation_depth, contract",
+                "20: the policy has no key \"depth\" | known keys: version, limits_usd, slippage_bps, price_impact_bps, quote_max_age_s, permit_ttl_s, writes_per_hour, max_asset_count, max_position_bps, max_concentration_bps, min_collateral_ratio_bps, max_drawdown_bps, min_rebalance_interval_s, max_rebalances_per_day, allow_arbitrary_calldata, approved_assets, approved_protocols, sanctioned, delegation_depth, contract, deviates",
             ),
         ],
     );

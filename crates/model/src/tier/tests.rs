@@ -66,3 +66,15 @@ fn broken_tiers_say_what_is_wrong() {
         ],
     );
 }
+
+#[test]
+fn judge_and_reasons_are_optional() {
+    let plain = read_ok(TIERS, read_tiers);
+    assert!(
+        plain.deviates.is_none() && plain.tiers[0].judge.is_none() && plain.tiers[0].deviates.is_none() && plain.ci[0].deviates.is_none()
+    );
+    let text = format!("deviates: small\n{TIERS}").replace("    name: mock", "    judge: claude\n    deviates: new\n    name: mock");
+    let tiers = read_ok(&text.replace("    event: pull_request", "    deviates: alone\n    event: pull_request"), read_tiers);
+    let given = [&tiers.deviates, &tiers.tiers[0].judge, &tiers.tiers[0].deviates, &tiers.ci[0].deviates];
+    assert_eq!(given.map(|one| one.as_ref().map(|one| one.value.as_str())), [Some("small"), Some("claude"), Some("new"), Some("alone")]);
+}
