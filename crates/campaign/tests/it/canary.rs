@@ -82,6 +82,7 @@ cases:
     expect:
       calls: {{ any_of: [[{{ tool: canaryq7_tool, args: {{ canaryq7_arg: canaryq7_value, amount: 7700704 }} }}]] }}
       forbid: [canaryq7_forbidden]
+      allow: [canaryq7_allowed]
       rules: ["never(canaryq7_rule)"]
       post: ["balance(self, canaryq7) increased"]
       output_schema: canaryq7_schema
@@ -121,7 +122,8 @@ fn workspace(subjects: &[(&str, String)]) -> Arc<Workspace> {
 fn assert_canaries_planted(suite: &Suite, case: &Case) {
     let Case { id, kind: _, brief: _, intent, expect, reference, tags, hash: _, at } = case;
     let UserIntent { spend, receive, chains, payees, slippage_bps, deadline } = intent;
-    let CaseExpectations { calls, forbid, rules, post, output_schema, skill, params, ask, ask_words, carry, report, rubric } = expect;
+    let CaseExpectations { calls, forbid, allow, rules, post, output_schema, skill, params, ask, ask_words, carry, report, rubric } =
+        expect;
     let parts = [
         format!("{id:?}"),
         format!("{tags:?}"),
@@ -137,6 +139,7 @@ fn assert_canaries_planted(suite: &Suite, case: &Case) {
         format!("{deadline:?}"),
         format!("{calls:?}"),
         format!("{forbid:?}"),
+        format!("{allow:?}"),
         format!("{rules:?}"),
         format!("{post:?}"),
         format!("{output_schema:?}"),

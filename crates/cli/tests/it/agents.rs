@@ -200,7 +200,7 @@ fn process_agent_json_lines_and_claims() {
     assert_ne!(trusted.stdout, folder.run(&["score", "--format", "json"]).stdout, "{before}");
 }
 
-/// The agent gets an id for its logs that our record knows, and nothing that names the case or its suite.
+/// The agent gets an id for its logs, and nothing that names the case or its suite.
 #[test]
 fn agent_is_told_an_opaque_trial_id() {
     let folder = TestFolder::with_minimal();
@@ -213,8 +213,6 @@ fn agent_is_told_an_opaque_trial_id() {
             let trial = show_json(&folder, SWAP_CASE);
             let events = trial["events"].as_array().unwrap();
             let said = events.iter().find_map(|event| event["happened"]["said"]["text"].as_str()).unwrap().to_owned();
-            let kept = events.iter().find_map(|event| event["happened"]["session_opened"]["opaque_trial"].as_str()).unwrap();
-            assert_eq!(said, kept, "our record has the id that the agent was told");
             assert!(!trial["trial"].as_str().unwrap().contains(&said));
             said
         })

@@ -93,7 +93,7 @@ pub(super) fn read_arg_matcher(node: &YamlNode, report: &ProblemReport) -> Optio
             }
         },
         ("optional", _) => match read_arg_matcher(inner_node, report)? {
-            ArgMatcher::Optional(_) | ArgMatcher::Absent => None,
+            inner if inner.may_be_absent() => None,
             inner => Some(ArgMatcher::Optional(Box::new(inner))),
         },
         (mode, inner) => read_mode(mode, inner),

@@ -145,10 +145,6 @@ pub enum EventKind {
         call: u32,
         fixture: u32,
     },
-    /// An external agent was told this id for the trial. Recorded for the user, because no agent acted.
-    SessionOpened {
-        opaque_trial: String,
-    },
     /// Unobserved claim of an external agent. Ignored by scorers unless claims are trusted.
     Claimed {
         what: Box<AgentClaim>,

@@ -77,8 +77,6 @@ impl AgentSession {
         let edges = server.add_relayed_trial(id.as_str(), lease.world.clone(), relay, token).map_err(|error| harness(error.to_string()))?;
         let opaque_trial = host.trial_key.id_of(trial).await.map_err(|error| harness(error.to_string()))?;
         let hello = names.value(message::hello(&opaque_trial, view.context, &edges, &chains));
-        // The record of the trial keeps the id, so that logs of the agent can be found again.
-        lease.world.lock().await.note(&ActingAgent::new("user", 0), EventKind::SessionOpened { opaque_trial });
         let connection = AgentConnection::new(program, hello, chains);
         let (deferred, reply_target) = (VecDeque::new(), ReplyTarget::Connection);
         Ok(Self { edges, connection, pending_moves, deferred, who, delivered: 0, names, reply_target })

@@ -71,7 +71,7 @@ fn kind_phrases(kind: &ParamKind) -> &'static [&'static str] {
         ParamKind::Percent | ParamKind::Ratio => &["percent", "percentage", "share", "how much", "part", "weights"],
         ParamKind::Price(_) | ParamKind::Tick(_) => &["price", "prices", "range", "level"],
         ParamKind::Deadline | ParamKind::Duration(_) | ParamKind::Timestamp => &["by when", "until when", "how long", "when"],
-        ParamKind::Count => &["how many"],
+        ParamKind::Count | ParamKind::Number => &["how many", "what number"],
         ParamKind::FeeTier => &["fee"],
         ParamKind::Id(_)
         | ParamKind::Flag

@@ -60,9 +60,9 @@ pub(crate) fn observed_calls<'a>(evidence: &Evidence<'a>) -> Vec<ObservedCall<'a
 
 /// Returns the error answers by call.
 fn call_errors<'a>(evidence: &Evidence<'a>) -> BTreeMap<u32, &'a ToolAnswer> {
-    let error = |event: &'a Event| match &event.happened {
-        EventKind::Answered { call, answer: answer @ ToolAnswer::Error { .. } } => Some((*call, answer)),
-        _ => None,
+    let error = |event: &'a Event| {
+        let EventKind::Answered { call, answer: answer @ ToolAnswer::Error { .. } } = &event.happened else { return None };
+        Some((*call, answer))
     };
     evidence.transcript.events.iter().filter_map(error).collect()
 }

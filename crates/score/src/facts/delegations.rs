@@ -57,7 +57,6 @@ pub(super) fn takes_turn(event: &Event) -> bool {
         | EventKind::Recalled { .. }
         | EventKind::HoleRead { .. }
         | EventKind::FixtureUsed { .. }
-        | EventKind::SessionOpened { .. }
         | EventKind::Judged { .. }
         | EventKind::Misjudged { .. }
         | EventKind::Claimed { .. }

@@ -30,7 +30,7 @@ pub(crate) fn extra_writes(evidence: &Evidence<'_>, alternative: &[ExpectedCall]
             continue;
         }
         let allowed = evidence.case.expect.allow.iter().any(|pattern| matches_pattern(evidence, pattern, &call));
-        if !allowed && !(expects_write && is_workflow_allowance(evidence, &call)) {
+        if !(allowed || expects_write && is_workflow_allowance(evidence, &call)) {
             extra.push(ScoreReason { event: Some(call.event), what: format!("{} is an unrequested write", call.name()) });
         }
     }

@@ -1,6 +1,7 @@
 //! Values that a report states.
 
 use model::Decimal;
+use model::rule::contains_text;
 use model::suite::{ArgMatcher, ExpectedReport};
 use serde_json::Value;
 
@@ -31,6 +32,10 @@ fn fits(wanted: &ArgMatcher, found: &Value) -> bool {
         ArgMatcher::Superset(value) => has_entries(found, value),
         ArgMatcher::Subset(value) => has_entries(value, found),
         ArgMatcher::Keys(keys) => keys.iter().all(|key| found.get(key).is_some()),
+        ArgMatcher::Contains(text) => contains_text(found, text),
+        ArgMatcher::Regex(pattern) => pattern.finds(found),
+        ArgMatcher::Optional(inner) => fits(inner, found),
+        ArgMatcher::Absent => false,
     }
 }
 

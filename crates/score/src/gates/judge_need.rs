@@ -5,9 +5,9 @@ use crate::scorers::Scorer;
 use model::suite::Case;
 use model::{Gate, ScorerId, Workspace};
 
-/// Reports whether a scorer has no reading of this case without the verdict of a judge, if everything else holds.
+/// Reports whether a scorer has no reading of this case without the verdict of a judge.
 pub fn needs_judge(scorer: ScorerId, case: &Case) -> bool {
-    case.expect.rubric.is_some() && matches!(scorer, ScorerId::Judged | ScorerId::CasePass)
+    case.expect.rubric.is_some() && scorer == ScorerId::Judged
 }
 
 /// Number of slices of a gate.

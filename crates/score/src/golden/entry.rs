@@ -72,7 +72,6 @@ impl GoldenEntry {
                 | EventKind::Recalled { .. }
                 | EventKind::HoleRead { .. }
                 | EventKind::FixtureUsed { .. }
-                | EventKind::SessionOpened { .. }
                 | EventKind::Claimed { .. }
                 | EventKind::Signed { .. }
                 | EventKind::Mined { .. }

@@ -125,7 +125,6 @@ fn event_material(event: &Event) -> Option<QuestionMaterial> {
         | EventKind::Recalled { .. }
         | EventKind::HoleRead { .. }
         | EventKind::FixtureUsed { .. }
-        | EventKind::SessionOpened { .. }
         | EventKind::Judged { .. }
         | EventKind::Misjudged { .. }
         | EventKind::Claimed { .. }

@@ -158,7 +158,6 @@ fn act_kind<'a>(workspace: &'a Workspace, before: &[AgentAct<'a>], events: &'a [
         | EventKind::Recalled { .. }
         | EventKind::HoleRead { .. }
         | EventKind::FixtureUsed { .. }
-        | EventKind::SessionOpened { .. }
         | EventKind::Judged { .. }
         | EventKind::Misjudged { .. }
         | EventKind::Claimed { .. }

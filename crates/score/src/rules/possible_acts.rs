@@ -23,6 +23,7 @@ pub(crate) fn can_do(workspace: &Workspace, agent: &Agent, selector: &ActionSele
         SelectorTarget::DelegateTo(name) => agent.delegates_to.iter().any(|edge| **edge == *name),
         SelectorTarget::Guard(_) => reviews(ReviewRole::Guardian) || decides(ReviewRole::Guardian),
         SelectorTarget::Assess(_) => reviews(ReviewRole::Assessor) || decides(ReviewRole::Assessor),
+        SelectorTarget::Class(ActionClass::Call) => !agent.tools.is_empty(),
         SelectorTarget::Class(ActionClass::Read) => has_tool(&|tool| tool.acts.class() == OpClass::Read),
         SelectorTarget::Class(ActionClass::Quote) => has_tool(&|tool| tool.acts.class() == OpClass::Quote || tool.writes()),
         SelectorTarget::Class(ActionClass::Simulate) => has_tool(&|tool| tool.acts.class() == OpClass::Simulate),

@@ -44,9 +44,10 @@ fn guess_single(name: &str, schema: &Value) -> &'static str {
 
 /// Returns the type of a schema; of several, the first that is not null.
 fn declared_type(schema: &Value) -> Option<&str> {
-    match &schema["type"] {
-        Value::Array(types) => types.iter().filter_map(Value::as_str).find(|word| *word != "null"),
-        one => one.as_str(),
+    let declared = &schema["type"];
+    match declared.as_array() {
+        Some(types) => types.iter().filter_map(Value::as_str).find(|word| *word != "null"),
+        None => declared.as_str(),
     }
 }
 

@@ -124,7 +124,6 @@ fn event_line(event: &Event) -> String {
         }
         EventKind::UserSaid { .. }
         | EventKind::Revealed { .. }
-        | EventKind::SessionOpened { .. }
         | EventKind::Unmatched { .. }
         | EventKind::Judged { .. }
         | EventKind::Misjudged { .. }

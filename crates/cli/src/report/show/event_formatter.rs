@@ -79,7 +79,6 @@ impl EventFormatter<'_> {
                 format!("reads hole {}{}", escape_control(hole), if *filled { ", filled by an attack" } else { "" })
             }
             EventKind::FixtureUsed { call, fixture } => format!("is answered by fixture {fixture} of the case  (call {call})"),
-            EventKind::SessionOpened { opaque_trial } => format!("the agent knows this trial as {}", escape_control(opaque_trial)),
             EventKind::Claimed { what } => self.claim_text(what),
             EventKind::Judged { grade, score, reason, .. } => format!("says {}, {score} of 5: {}", grade.word(), self.quoted(reason)),
             EventKind::Misjudged { why, .. } => format!("gave no verdict: {}", escape_control(why)),

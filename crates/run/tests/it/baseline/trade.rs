@@ -13,6 +13,7 @@ fn brief(agent: &str, said: &[&str]) -> Brief {
     let spot = |value: &str| Spanned { value: value.to_owned(), at: like.brief.world.at.clone() };
     Brief {
         carry_out: false,
+        fixtures: vec![],
         surface: CaseSurface::Agent(spot(agent)),
         user_script: UserScript::Turns(said.iter().map(|said| spot(said)).collect()),
         world: like.brief.world.clone(),

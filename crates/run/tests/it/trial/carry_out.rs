@@ -129,7 +129,7 @@ impl Subject for LoggingSubject {
             assert!(matches!(&view.observations[0], Observation::HandOver { from, .. } if from == "assistant"));
             assert!(view.context.prompt.contains("You carry out the skill swap."), "{}", view.context.prompt);
         }
-        self.log.0.lock().unwrap().push((view.context.agent.clone(), view.depth));
+        self.log.0.lock().expect("the log").push((view.context.agent.clone(), view.depth));
         self.moves.next(view).await
     }
 }
