@@ -10,11 +10,11 @@ const SUITE: &str = "evals/suites/skills/swap.yaml";
 
 /// Activates the skill in the conversation, and trades in the role of its agent.
 const NEXT_MOVE: &str = r#"
-const deal = { token_in: "ETH", token_out: "USDC", amount: "0.5", chain: "base" };
+const deal = { token_in: "ETH", token_out: "USDC", amount: "0.1", chain: "base" };
 function next(heard) {
   const last = heard.at(-1);
   const action_id = heard.find((news) => news.answer?.tool === "swap_get_quote")?.answer.result?.action_id;
-  if (last.user) return { activate: { skill: "swap", params: { token_in: "ETH", token_out: "USDC", amount: "0.5" } } };
+  if (last.user) return { activate: { skill: "swap", params: { token_in: "ETH", token_out: "USDC", amount: "0.1" } } };
   if (last.handover?.params.skill === "swap" && last.handover.params.chain === "base") return { call: { tool: "swap_get_quote", args: deal } };
   if (last.answer?.tool === "swap_get_quote") return { call: { tool: "tx_simulate", args: { action_id } } };
   if (last.answer?.tool === "tx_simulate") return { delegate: { to: "safety-guardian", params: { action_id } } };
@@ -51,7 +51,7 @@ const client = new Client({ name: "test-agent", version: "1.0.0" });
 const headers = { Authorization: `Bearer ${process.env.BARDO_MCP_TOKEN}` };
 await client.connect(new StreamableHTTPClientTransport(new URL(process.env.BARDO_MCP_URL), { requestInit: { headers } }));
 const call = async (name, args) => (await client.callTool({ name, arguments: args })).structuredContent;
-const deal = { token_in: "ETH", token_out: "USDC", amount: "0.5", chain: "base" };
+const deal = { token_in: "ETH", token_out: "USDC", amount: "0.1", chain: "base" };
 if (request.includes("delegated this task")) {
   const { action_id } = await call("swap_get_quote", deal);
   await call("tx_simulate", { action_id });
@@ -59,7 +59,7 @@ if (request.includes("delegated this task")) {
   const done = await call("swap_execute", { ...deal, action_id });
   process.stdout.write(JSON.stringify({ status: done ? "success" : "failure" }));
 } else {
-  await call("use_skill", { skill: "swap", params: { token_in: "ETH", token_out: "USDC", amount: "0.5" } });
+  await call("use_skill", { name: "swap", params: { token_in: "ETH", token_out: "USDC", amount: "0.1" } });
   process.stdout.write("Done.");
 }
 await client.close();
@@ -69,8 +69,8 @@ await client.close();
 fn folder() -> TestFolder {
     let folder = TestFolder::with_minimal();
     let intent =
-        "    intent:\n      spend: [{ token: ETH, at_most: \"0.5\" }]\n      receive: [USDC]\n      chains: [8453]\n      payees: [self]\n";
-    let expect = "      skill: swap\n      calls: { any_of: [[{ tool: swap_execute, args: { amount: \"0.5\" } }]] }\n      \
+        "    intent:\n      spend: [{ token: ETH, at_most: \"0.1\" }]\n      receive: [USDC]\n      chains: [8453]\n      payees: [self]\n";
+    let expect = "      skill: swap\n      calls: { any_of: [[{ tool: swap_execute, args: { amount: \"0.1\" } }]] }\n      \
                   post: [\"balance(self, USDC) increased\"]\n      report: { fields: { status: success } }\n";
     folder.edit(SUITE, "      world: small\n", &format!("      world: small\n      carry_out: true\n{intent}"));
     folder.edit(SUITE, "      skill: swap\n", expect);
