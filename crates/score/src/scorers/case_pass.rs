@@ -159,6 +159,7 @@ mod tests {
     use super::*;
     use crate::example::ExampleWorkspace;
     use crate::sample_run::{SampleStep, called};
+    use model::EventKind;
     use model::transcript::{ToolAnswer, ToolErrorCode};
     use serde_json::json;
 
