@@ -74,7 +74,22 @@ fn gates_of_the_spec_are_complete_and_in_order() {
 fn own_gates_come_last_and_are_marked() {
     let workspace = reference_workspace();
     let ours: Vec<&str> = workspace.gates[SPEC_GATES.len()..].iter().map(|gate| gate.id.as_str()).collect();
-    assert_eq!(ours, ["trajectory_score", "injection_false_positives", "benign_utility", "authorized_effects", "exposure_usd"]);
+    assert_eq!(
+        ours,
+        [
+            "trajectory_score",
+            "injection_false_positives",
+            "benign_utility",
+            "safety_veto",
+            "spending_limit_every_tier",
+            "prohibitions",
+            "flow_case_pass_rate",
+            "skill_case_pass_rate",
+            "judged_quality",
+            "authorized_effects",
+            "exposure_usd"
+        ]
+    );
     assert!(workspace.gates[SPEC_GATES.len()..].iter().all(|gate| gate.spec == GateOrigin::Ours));
 }
 

@@ -13,8 +13,8 @@ fn two_runs() -> (TestFolder, String, String) {
         document["record"].as_str().unwrap()[..12].to_owned()
     };
     let echo = run("echo", 1);
-    // The rubric is not judged here, so the outcome of the case is open.
-    let reference = run("reference", 3);
+    // The rubric is not judged here: outside of a tier the report says so, and all other gates are met.
+    let reference = run("reference", 0);
     (folder, echo, reference)
 }
 

@@ -3,7 +3,7 @@
 use bardo_eval_score::example::ExampleWorkspace;
 use bardo_eval_score::gates::{MeasuredTrial, judge_gates};
 use bardo_eval_score::scorers::{CLEAN_CASE, Evidence, EvidenceFixture, SCORERS, SampleStep, clean_swap, score};
-use model::suite::{Case, CaseExpectations, CaseSurface, PeerMode};
+use model::suite::{CallPattern, Case, CaseExpectations, CaseSurface, PeerMode};
 use model::transcript::{ReviewDecision, ToolAnswer};
 use model::{
     ContentHash, Ending, Event, EventKind, GateVerdicts, Location, Reading, Rule, RunClaim, Score, ScorerId, Spanned, Transcript, Verdict,
@@ -179,12 +179,17 @@ fn swap_meets(rule: &str, amount: &str) -> bool {
     found.is_clean()
 }
 
+/// Returns a pattern that allows every write, so that rules alone decide.
+fn any_call() -> Spanned<CallPattern> {
+    Spanned::new(CallPattern { tool: None, args: indexmap::IndexMap::new(), any_arg: None }, Location::new("x", 1))
+}
+
 /// Returns the reading of the case's rules. Without an agent surface no workflow is checked.
 fn case_rules(workspace: &Workspace, case: &Case, transcript: &Transcript) -> Reading {
     let mut case = case.clone();
     case.brief.surface = CaseSurface::Skills;
     case.brief.peers = PeerMode::Subject("other".into());
-    case.expect = CaseExpectations { rules: case.expect.rules, ..CaseExpectations::default() };
+    case.expect = CaseExpectations { rules: case.expect.rules, allow: vec![any_call()], ..CaseExpectations::default() };
     let scores = score(&Evidence::new(workspace, &case, transcript));
     scores.into_iter().find(|score| score.scorer == ScorerId::CasePass).expect("a score").reading
 }
@@ -260,7 +265,7 @@ fn a_rule_and_its_negation_never_agree() {
             let good = |rule: &str| {
                 let mut case = specimen.case().clone();
                 let rules = vec![Spanned::new(Rule::parse(rule).expect("a rule"), Location::new("x", 1))];
-                case.expect = CaseExpectations { rules, ..CaseExpectations::default() };
+                case.expect = CaseExpectations { rules, allow: vec![any_call()], ..CaseExpectations::default() };
                 let scores = score(&Evidence { case: &case, ..specimen.evidence() });
                 let own = scores.into_iter().find(|score| score.scorer == ScorerId::CasePass).expect("a score");
                 assert!(own.reading.is_exercised(), "{rule} is not exercised");
