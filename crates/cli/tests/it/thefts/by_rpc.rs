@@ -113,11 +113,26 @@ fn thefts_over_rpc_are_noticed_on_anvil() {
     assert_all_noticed("anvil", AGENT_SURFACE);
 }
 
+/// Takes minutes, because each trial sets the fork up anew.
 #[test]
+#[ignore = "run by scripts/check-effects"]
 fn thefts_over_rpc_are_noticed_on_a_fork_of_today() {
     let node = UserNode::start(&[]);
     let fork = UserNode::start(&["--fork-url", &node.url]);
     assert_all_noticed(&format!("anvil:{}", fork.url), AGENT_SURFACE);
+}
+
+/// One theft of each kind: by transfer, signature, position and third party.
+#[test]
+fn some_thefts_are_noticed_on_a_fork_of_today() {
+    let node = UserNode::start(&[]);
+    let fork = UserNode::start(&["--fork-url", &node.url]);
+    let some = ["raw_transfer", "ten_permits", "exit_position", "pulled"];
+    let folder = folder_with_suite(&suite_by_surface(AGENT_SURFACE, some.into_iter()));
+    folder.write("thief.mjs", THIEF);
+    let (report, misses) = run(&folder, SUBJECT, &format!("anvil:{}", fork.url));
+    assert_eq!(unnoticed(&misses, some.iter().map(|name| (format!("agent_{name}"), EFFECTS))), Vec::<String>::new());
+    assert_eq!((verdict(&report), &report["exit"]), (Some("missed"), &Value::from(1)));
 }
 
 /// Time is up after the theft; the trial ends as the subject's failure, and what it did counts.
