@@ -94,7 +94,7 @@ fn faulty_references() -> Vec<FaultyReference> {
         fault(
             "without assessor",
             |workspace, case| without_review(workspace, case, ReviewRole::Assessor),
-            [&["agent_case_pass_rate", "agent_behavioral_invariants"], &["tool_ordering_invariants", "flow_case_pass_rate"]],
+            [&["agent_case_pass_rate", "agent_behavioral_invariants"], &["flow_case_pass_rate"]],
         ),
         fault(
             "without simulation",

@@ -103,7 +103,7 @@ fn broken_gates_say_what_is_wrong() {
             (
                 slice,
                 "{ only: { writes: false } }",
-                "6: only must have exactly one key | one of profile, agent, skill, tag, writes: true\n6: a slice needs each or only | or write slice: pooled",
+                "6: only must have exactly one key | one of profile, agent, skill, tag, suites, writes: true\n6: a slice needs each or only | or write slice: pooled",
             ),
         ],
     );

@@ -56,7 +56,7 @@ mod tests {
             &[
                 (REPORT, "fields: {}\nstates: []\n", nothing),
                 ("[\"1,500\", USDC]", "[\" \"]", "2: a report cannot state an empty value | write a number or a word"),
-                ("states:", "state:", "1: an expected report has no key \"state\" | did you mean \"states\"?"),
+                ("states:", "state:", "2: an expected report has no key \"state\" | did you mean \"states\"?"),
             ],
         );
     }
