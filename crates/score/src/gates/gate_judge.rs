@@ -100,7 +100,7 @@ impl<'w> GateJudge<'w> {
             let is_divided = |place: usize| places[place].slice.axis == Some(SliceAxis::Agent) && !score.by_agent.is_empty();
             let mut readings: Vec<(usize, Cow<'_, Score>)> =
                 counted.iter().filter(|place| !is_divided(**place)).map(|place| (*place, Cow::Borrowed(score))).collect();
-            // What an agent did counts for that agent, regardless of the agent that the case is about.
+            // The acts of an agent count for that agent, regardless of the agent that the case is about.
             for (agent, reading) in &score.by_agent {
                 let own = Score { reading: reading.clone(), by_agent: BTreeMap::new(), ..score.clone() };
                 let slices = (0..places.len()).filter(|at| places[*at].is_of_agent(&score.scorer, agent, case));
