@@ -2,6 +2,7 @@
 
 mod agent;
 mod catalog;
+mod coverage;
 mod decimal;
 mod defaults;
 mod files;
@@ -33,6 +34,7 @@ mod tool_listing;
 pub mod transcript;
 mod units;
 mod user_error;
+mod version;
 pub mod view;
 mod workspace;
 pub mod world;
@@ -44,6 +46,7 @@ pub use catalog::{
     ParamKind, ParamSpec, PrepareTarget, ProfileTools, RangeBound, RiskLayer, SchemaViolation, TokenRole, Tool, ToolCapability, ToolOp,
     ToolProfile,
 };
+pub use coverage::CoverageMinimums;
 pub use decimal::Decimal;
 pub use defaults::RunDefaults;
 pub use files::WorkspaceFiles;
@@ -73,5 +76,6 @@ pub use tool_listing::ToolListing;
 pub use transcript::{Ending, Event, EventKind, Move, ToolCall, Transcript};
 pub use units::{format_units, parse_units};
 pub use user_error::UserError;
+pub use version::{VersionChanges, WorkspaceVersion};
 pub use workspace::Workspace;
 pub use world::{InitialBalance, VaultFile, WorldFile, WorldObject};

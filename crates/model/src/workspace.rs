@@ -6,6 +6,7 @@ mod review_roles;
 
 use crate::agent::Agent;
 use crate::catalog::{Tool, ToolProfile};
+use crate::coverage::CoverageMinimums;
 use crate::defaults::RunDefaults;
 use crate::gate::Gate;
 use crate::hash::ContentHash;
@@ -19,6 +20,7 @@ use crate::skill::Skill;
 use crate::subject::SubjectFile;
 use crate::suite::{Case, CaseSurface, Suite};
 use crate::tier::TiersFile;
+use crate::version::WorkspaceVersion;
 use crate::world::WorldFile;
 use std::collections::BTreeMap;
 
@@ -39,6 +41,8 @@ pub struct Workspace {
     pub worlds: Vec<WorldFile>,
     pub suites: Vec<Suite>,
     pub defaults: RunDefaults,
+    pub coverage: Option<CoverageMinimums>,
+    pub version: Option<WorkspaceVersion>,
     pub hash: ContentHash,
     /// Uses of older keys and values that should be updated.
     pub warnings: Vec<Problem>,

@@ -3,6 +3,7 @@
 pub mod checks;
 mod compare;
 pub mod confusability;
+pub mod coverage;
 pub mod diff;
 mod evidence;
 pub mod example;

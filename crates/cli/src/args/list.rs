@@ -16,6 +16,8 @@ pub(crate) enum ListTarget {
     Skills,
     Suites,
     Cases,
+    /// Number of cases by agent, skill, tool, chain, language and turns, beside the minimums of coverage.yaml
+    Coverage,
     Worlds,
     Subjects,
     Chains,

@@ -35,7 +35,7 @@ pub(crate) fn list(io: &CliOutput, source: &WorkspaceSource, what: ListTarget) -
     io.print_result(&text, ExitKind::Clean)
 }
 
-type ListTable = (Vec<&'static str>, Vec<Vec<String>>);
+pub(super) type ListTable = (Vec<&'static str>, Vec<Vec<String>>);
 
 fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget) -> ListTable {
     match what {
@@ -73,6 +73,7 @@ fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget) -> ListTa
             };
             (vec!["case", "kind", "where", "tags", "opening"], workspace.cases().map(row).collect())
         }
+        ListTarget::Coverage => super::coverage::coverage_table(workspace, io.verbose || io.format == ReportFormat::Json),
         ListTarget::Worlds => {
             (vec!["world", "about"], workspace.worlds.iter().map(|world| vec![world.name.value.clone(), world.about.clone()]).collect())
         }

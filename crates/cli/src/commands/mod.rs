@@ -5,6 +5,7 @@ mod chat;
 mod ci;
 mod completions;
 mod cost;
+mod coverage;
 mod doctor;
 mod explain;
 mod golden;

@@ -3,6 +3,7 @@
 use super::arg_matcher::{ArgMatcher, read_arg_matcher};
 use super::call_pattern::{CallPattern, read_call_pattern};
 use super::expected_report::{ExpectedReport, read_expected_report};
+use super::rubric::{CaseRubric, read_rubric};
 use super::state_predicate::{StatePredicate, read_state_predicate};
 use crate::agent::read_rule;
 use crate::location::{Location, Spanned};
@@ -32,7 +33,7 @@ pub struct CaseExpectations {
     /// Content of the report that the agent of a carried-out skill returns.
     pub report: Option<ExpectedReport>,
     /// Question to the LLM judge, for properties that no other expectation can check.
-    pub rubric: Option<Spanned<String>>,
+    pub rubric: Option<CaseRubric>,
 }
 
 #[derive(Debug, Clone)]
@@ -96,7 +97,7 @@ pub(super) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<Cas
         ask_words: fields.or_default("ask_words", map(list(text))),
         carry: fields.or_default("carry", list(read_carry)),
         report: fields.optional("report", read_expected_report),
-        rubric: fields.optional("rubric", spanned(text)),
+        rubric: fields.optional("rubric", read_rubric),
     };
     let empty = expects_nothing(&expect);
     for slot in expect.ask_words.keys().filter(|slot| !expect.ask.contains(slot)) {

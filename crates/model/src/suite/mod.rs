@@ -10,6 +10,7 @@ mod expected_report;
 mod intent;
 mod persona;
 mod reference;
+mod rubric;
 mod state_predicate;
 
 pub use arg_matcher::ArgMatcher;
@@ -23,6 +24,7 @@ pub use expected_report::ExpectedReport;
 pub use intent::{SpendLimit, UserIntent};
 pub use persona::{Persona, PersonaCorrection, PersonaFact, PersonaTemper, StopRule};
 pub use reference::{ArgValue, AttackScript, ReferenceAction, ReferenceStep};
+pub use rubric::{CaseRubric, RubricFact};
 pub use state_predicate::{AmountComparison, ExpectedChange, StatePredicate, StateQuantity};
 
 #[cfg(test)]

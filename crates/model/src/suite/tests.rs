@@ -126,7 +126,7 @@ fn an_expectation_is_read() {
         (carry.slot.as_str(), &carry.value, &carry.from, carry.until.as_deref()),
         ("amount", &json!("250"), &ValueOrigin::Turn(1), Some("done"))
     );
-    assert_eq!(expect.rubric.as_ref().map(|text| (text.as_str(), text.at.line)), Some(("Names the price.", 28)));
+    assert_eq!(expect.rubric.as_ref().map(|rubric| (rubric.asks.as_str(), rubric.asks.at.line)), Some(("Names the price.", 28)));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::Workspace;
 use super::review_roles;
 use crate::agent::read_agent;
 use crate::catalog::{Tool, read_profile, read_tools};
+use crate::coverage::read_coverage;
 use crate::defaults::read_defaults;
 use crate::files::WorkspaceFiles;
 use crate::gate::read_gates;
@@ -18,6 +19,7 @@ use crate::skill::read_skill;
 use crate::subject::read_subject;
 use crate::suite::read_suite;
 use crate::tier::read_tiers;
+use crate::version::read_version;
 use crate::world::read_world;
 use crate::yaml::{self, YamlLimits, YamlNode};
 use std::collections::BTreeMap;
@@ -29,6 +31,8 @@ enum FileKind {
     Tiers,
     Policy,
     Defaults,
+    Coverage,
+    Version,
     Tools,
     Profiles,
     Outputs,
@@ -69,6 +73,8 @@ const ROOT_FILES: &[(&str, FileKind)] = &[
     ("tiers.yaml", FileKind::Tiers),
     ("policy.yaml", FileKind::Policy),
     ("bardo-eval.yaml", FileKind::Defaults),
+    ("coverage.yaml", FileKind::Coverage),
+    ("version.yaml", FileKind::Version),
 ];
 
 /// Returns the kind of a file.
@@ -127,6 +133,8 @@ struct WorkspaceParts {
     gates: Option<crate::gate::GatesFile>,
     tiers: Option<crate::tier::TiersFile>,
     defaults: crate::defaults::RunDefaults,
+    coverage: Option<crate::coverage::CoverageMinimums>,
+    version: Option<crate::version::WorkspaceVersion>,
 }
 
 impl WorkspaceLoader {
@@ -189,8 +197,23 @@ impl WorkspaceLoader {
         self.warnings.extend(review_roles::assign_legacy_roles(&mut self.parts.agents));
         self.problems.extend(review_roles::duplicate_role_problems(&self.parts.agents));
         self.warnings.sort();
-        let WorkspaceParts { tools, profiles, agents, skills, outputs, chains, subjects, worlds, suites, policy, gates, tiers, defaults } =
-            self.parts;
+        let WorkspaceParts {
+            tools,
+            profiles,
+            agents,
+            skills,
+            outputs,
+            chains,
+            subjects,
+            worlds,
+            suites,
+            policy,
+            gates,
+            tiers,
+            defaults,
+            coverage,
+            version,
+        } = self.parts;
         match (policy, gates, tiers) {
             (Some(policy), Some(gates), Some(tiers)) if self.problems.is_empty() => Ok(Workspace {
                 tool_index: index_by_name(&tools),
@@ -208,6 +231,8 @@ impl WorkspaceLoader {
                 worlds,
                 suites,
                 defaults,
+                coverage,
+                version,
                 hash: hash_files(files),
                 warnings: self.warnings,
             }),
@@ -226,6 +251,8 @@ impl WorkspaceParts {
             FileKind::Tiers => self.tiers = read_tiers(node, report),
             FileKind::Policy => self.policy = read_policy(node, report),
             FileKind::Defaults => self.defaults = read_defaults(node, report).unwrap_or_default(),
+            FileKind::Coverage => self.coverage = read_coverage(node, report),
+            FileKind::Version => self.version = read_version(node, report),
             FileKind::Tools => self.tools.extend(read_tools(node, report).into_iter().flatten()),
             FileKind::Profiles => self.profiles.extend(read_profile(node, report)),
             FileKind::Outputs => self.outputs.extend(read_output(node, report)),

@@ -7,6 +7,7 @@ mod briefs_resolve;
 mod carried_out_skills;
 mod case_ids_unique;
 mod confusability;
+mod coverage_minimums;
 mod cross_play;
 mod delegates_exist;
 mod delegation_depth;
@@ -37,6 +38,7 @@ mod prompt_hides_answer;
 mod prompts_distinct;
 mod reference_covers;
 mod reference_present;
+mod rubrics_decidable;
 mod schema_fuzz;
 mod schemas_valid;
 mod skills_resolve;
@@ -57,6 +59,9 @@ pub use finding::{CheckFinding, CheckResult, FindingCollector, FindingLevel};
 
 use crate::example::ExampleWorkspace;
 use model::Workspace;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 pub trait Check: Sync {
     fn id(&self) -> &'static str;
@@ -108,6 +113,7 @@ pub static CHECKS: &[&dyn Check] = &[
     &gates_resolve::GatesResolve,
     &gates_measured::GatesMeasured,
     &gates_have_cases::GatesHaveCases,
+    &coverage_minimums::CoverageMinimumsCheck,
     &case_ids_unique::CaseIdsUnique,
     &carried_out_skills::CarriedOutSkills,
     &briefs_resolve::BriefsResolve,
@@ -118,6 +124,7 @@ pub static CHECKS: &[&dyn Check] = &[
     &prompts_distinct::PromptsDistinct,
     &reference_present::ReferencePresent,
     &reference_covers::ReferenceCovers,
+    &rubrics_decidable::RubricsDecidable,
     &cross_play::CrossPlay,
     &mutants_caught::MutantsCaught,
     &names_alone::NamesAlone,
@@ -135,16 +142,31 @@ pub fn run_selected(workspace: &Workspace, ids: &[&str]) -> Vec<CheckFinding> {
         .collect()
 }
 
-/// Runs every check.
+/// Runs every check on all cores. The results are in report order.
 pub fn run_all(workspace: &Workspace, seed: u64) -> Vec<CheckResult> {
-    CHECKS
-        .iter()
-        .map(|check| {
+    let next = AtomicUsize::new(0);
+    let take_check = || {
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        CHECKS.get(at).map(|check| (at, check))
+    };
+    let work = || {
+        let mut results = vec![];
+        while let Some((at, check)) = take_check() {
             let mut found = FindingCollector::of(check.id(), seed);
             check.check(workspace, &mut found);
-            found.finish()
-        })
-        .collect()
+            results.push((at, found.finish()));
+        }
+        results
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(CHECKS.len());
+    let mut results: Vec<(usize, CheckResult)> = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut results = work();
+        results.extend(others.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))));
+        results
+    });
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Calls of a transcript, by canonical tool name.
 
+use super::prepared_writes::{PreparedWrite, prepared_write};
 use crate::evidence::Evidence;
 use model::suite::{Case, ExpectedCall, SuiteKind};
 use model::transcript::ToolAnswer;
@@ -26,6 +27,19 @@ pub(crate) struct ObservedCall<'a> {
 impl ObservedCall<'_> {
     pub(crate) fn name(&self) -> &str {
         self.tool.map_or(self.requested_name, |tool| tool.name.as_str())
+    }
+
+    /// Returns the name for people: with the requested tool, if the call stands for the write it prepares.
+    pub(crate) fn shown_name(&self) -> String {
+        match self.tool {
+            Some(tool) if !tool.has_name(self.requested_name) => format!("{} (prepares {})", self.requested_name, *tool.name),
+            Some(_) | None => self.name().to_owned(),
+        }
+    }
+
+    /// Returns whether the call stands for a write that it only prepares.
+    fn prepares_only(&self) -> bool {
+        self.is_dry_run() || self.tool.is_some_and(|tool| !tool.has_name(self.requested_name))
     }
 
     /// Returns whether the call only prepares an action and sends nothing.
@@ -68,7 +82,8 @@ fn call_errors<'a>(evidence: &Evidence<'a>) -> BTreeMap<u32, &'a ToolAnswer> {
 }
 
 /// Returns the calls that expectations apply to: in tool selection those before the first answer, elsewhere all except dry runs.
-/// Refused calls are included, because they were made; they match no expected call.
+/// Refused calls are included, because they were made; they match no expected call. In tool selection, which ends after the first move, a
+/// quote or preview of an expected write stands for that write: pricing it first is as good.
 pub(crate) fn scored_calls<'a>(evidence: &Evidence<'a>) -> Vec<ObservedCall<'a>> {
     let all = observed_calls(evidence);
     if evidence.case.kind != SuiteKind::ToolSelection {
@@ -77,7 +92,25 @@ pub(crate) fn scored_calls<'a>(evidence: &Evidence<'a>) -> Vec<ObservedCall<'a>>
     }
     let answered =
         evidence.transcript.events.iter().find(|event| matches!(event.happened, EventKind::Answered { .. })).map(|event| event.n);
-    all.into_iter().filter(|call| answered.is_none_or(|n| call.event < n)).collect()
+    let first_move = all.into_iter().filter(|call| answered.is_none_or(|n| call.event < n));
+    first_move.map(|call| as_expected_write(evidence, call)).collect()
+}
+
+/// Returns whether a tool-selection trial ended with the preparation of the expected write, so that no state could change.
+pub(crate) fn ended_with_preparation(evidence: &Evidence<'_>) -> bool {
+    let calls = scored_calls(evidence);
+    evidence.case.kind == SuiteKind::ToolSelection && !calls.is_empty() && calls.iter().all(ObservedCall::prepares_only)
+}
+
+/// Returns the call as the write it prepares, if the case expects that write and not the call itself.
+fn as_expected_write<'a>(evidence: &Evidence<'a>, call: ObservedCall<'a>) -> ObservedCall<'a> {
+    let workspace: &'a Workspace = evidence.workspace;
+    let expects = |tool: &Tool| alternatives(evidence.case).iter().flatten().any(|call| tool.has_name(&call.tool));
+    let prepared = call.tool.filter(|tool| !expects(tool)).and_then(|tool| prepared_write(workspace, tool, call.args));
+    match prepared.filter(|write| expects(write.tool)) {
+        Some(PreparedWrite { tool, args }) => ObservedCall { tool: Some(tool), args, ..call },
+        None => call,
+    }
 }
 
 /// Returns the call that prepared an action: the one whose answer contains the id.

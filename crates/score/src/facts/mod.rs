@@ -14,6 +14,7 @@ pub(crate) mod intent_terms;
 pub(crate) mod json_answer;
 pub(crate) mod own_effects;
 pub(crate) mod played_agents;
+pub(crate) mod prepared_writes;
 pub(crate) mod selection;
 pub(crate) mod skill_run;
 pub(crate) mod stated;

@@ -18,6 +18,11 @@ pub(crate) fn unstated(expected: &ExpectedReport, report: &str) -> Vec<String> {
     fields.chain(states).collect()
 }
 
+/// Returns whether a report states a value in any field: a number by its amount, anything else as a phrase of whole words.
+pub(crate) fn report_states(report: &str, wanted: &str) -> bool {
+    states(&leaves(&parse_report(report)).join("\n"), wanted)
+}
+
 /// Parses a report as JSON, bare or in one fence; other text is one string.
 fn parse_report(report: &str) -> Value {
     super::json_answer::parse_json_answer(report).unwrap_or_else(|| Value::String(report.to_owned()))

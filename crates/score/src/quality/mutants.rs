@@ -4,7 +4,7 @@ use super::altered_args::altered_argument;
 use crate::confusability::ConfusablePair;
 use indexmap::IndexMap;
 use model::suite::{ArgMatcher, ArgValue, Case, ExpectedCall, ExpectedCalls, ReferenceAction, ReferenceStep, SuiteKind};
-use model::{Location, ParamKind, ParamSpec, Spanned, Workspace};
+use model::{Location, ParamKind, ParamSpec, Spanned, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -39,13 +39,18 @@ impl ToolNeighbours {
         Self(found)
     }
 
-    /// Returns similar tools of the case's surface that the case does not expect.
+    /// Returns similar tools of the case's surface that the case does not expect. In tool selection a quote of the call is no mistake.
     fn nearest_offered(&self, workspace: &Workspace, case: &Case, tool: &str) -> Vec<&str> {
         let offered = workspace.surface_tools(&case.brief.surface);
         let is_expected = |name: &str| expected_calls(case).any(|call| workspace.tool(&call.tool).is_some_and(|tool| *tool.name == name));
         let near = self.0.get(tool).into_iter().flatten().map(String::as_str);
-        near.filter(|name| offered.iter().any(|tool| *tool.name == *name) && !is_expected(name)).take(MAX_NEIGHBOURS).collect()
+        let is_wrong = |other: &Tool| !is_expected(&other.name) && !(case.kind == SuiteKind::ToolSelection && prepares(other, tool));
+        near.filter(|name| offered.iter().any(|other| *other.name == **name && is_wrong(other))).take(MAX_NEIGHBOURS).collect()
     }
+}
+
+fn prepares(tool: &Tool, write: &str) -> bool {
+    tool.prepares.as_ref().is_some_and(|target| target.tools().iter().any(|name| name.as_str() == write))
 }
 
 fn expected_calls(case: &Case) -> impl Iterator<Item = &ExpectedCall> {

@@ -52,7 +52,7 @@ const WORDING_RUBRIC: &str = "The text \"now\" tells its reader the same as the 
 pub fn trial_questions(case: &Case, transcript: &Transcript) -> Vec<JudgeQuestion> {
     let Some(rubric) = case.expect.rubric.as_ref().filter(|_| transcript.ending.is_orderly()) else { return vec![] };
     let material: Vec<QuestionMaterial> = transcript.events.iter().filter_map(event_material).collect();
-    vec![JudgeQuestion::new(case.id.value.clone(), QuestionKind::Rubric, rubric.value.clone(), material)]
+    vec![JudgeQuestion::new(case.id.value.clone(), QuestionKind::Rubric, rubric.judge_text(), material)]
 }
 
 impl JudgeQuestion {

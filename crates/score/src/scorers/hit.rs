@@ -1,7 +1,7 @@
 //! Hit rate (spec 2.1): the called tools are exactly the expected ones.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
-use crate::facts::calls::{alternatives, scored_calls};
+use crate::facts::calls::{ObservedCall, alternatives, scored_calls};
 use model::suite::{Case, ExpectedCalls, SuiteKind};
 use model::{EventKind, ScorerId, Workspace};
 use serde_json::json;
@@ -16,7 +16,8 @@ impl Scorer for HitScorer {
     fn manual(&self) -> &'static str {
         "Checks that the called tools are exactly the expected ones. One tally per tool-selection trial, which ends after the first move \
          that calls tools. As a multiset, the calls must equal one accepted alternative: an extra or a missing call misses. If no tool \
-         fits the request, any call misses. A call that is refused as invalid (unknown tool, invalid arguments) matches nothing. An alias counts as its tool. Arguments are scored by argument_match."
+         fits the request, any call misses. Where a write is expected, the quote or preview that prepares it stands for it, because pricing a \
+         trade first is as good; where a quote is expected, the write misses. A call that is refused as invalid (unknown tool, invalid arguments) matches nothing. An alias counts as its tool. Arguments are scored by argument_match."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -29,7 +30,9 @@ impl Scorer for HitScorer {
         called.sort_unstable();
         let refused = calls.iter().find(|call| call.refused);
         let first = calls.first().map(|call| call.event);
-        let said = if called.is_empty() { "no tool was called".to_owned() } else { format!("called {}", called.join(", ")) };
+        let mut shown: Vec<String> = calls.iter().map(ObservedCall::shown_name).collect();
+        shown.sort_unstable();
+        let said = if shown.is_empty() { "no tool was called".to_owned() } else { format!("called {}", shown.join(", ")) };
         if matches!(evidence.case.expect.calls, Some(ExpectedCalls::NoTool(_))) {
             return ScorerFinding::one(called.is_empty(), first, format!("{said}; no tool fits the request"));
         }
@@ -86,5 +89,26 @@ mod tests {
         {
             assert_eq!(read(Some(code)), Reading::from_bool(false), "{code}");
         }
+    }
+
+    /// The quote of an expected write stands for it, the write does not stand for an expected quote, and another write's quote misses.
+    #[test]
+    fn quote_stands_for_the_write_it_prepares() {
+        let ordered = crate::example::ExampleWorkspace::minimal().edit(
+            "suites/tool_selection/trader.yaml",
+            "[[{ tool: swap_get_quote, args: { token_in: USDC",
+            "[[{ tool: swap_execute, args: { token_in: USDC",
+        );
+        let args = json!({"token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base"});
+        let call = |tool: &str| vec![("assistant", EventKind::Called { call: 1, tool: tool.into(), args: args.clone() })];
+        let read = |steps| HitScorer.score(&EvidenceFixture::within(&ordered, "price_before_trading", steps).evidence());
+        let quoted = read(call("swap_get_quote"));
+        assert_eq!(quoted.reading, Reading::from_bool(true));
+        assert_eq!(quoted.because[0].what, "called swap_get_quote (prepares swap_execute); expected swap_execute");
+        assert_eq!(read(call("token_transfer")).reading, Reading::from_bool(false));
+        let both = [call("swap_get_quote"), call("swap_execute")].concat();
+        assert_eq!(read(both).reading, Reading::from_bool(false), "twice the same");
+        let asked = HitScorer.score(&EvidenceFixture::of("price_before_trading", call("swap_execute")).evidence());
+        assert_eq!(asked.reading, Reading::from_bool(false), "a price was asked for");
     }
 }

@@ -3,6 +3,7 @@
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::example::ExampleWorkspace;
 use crate::facts::amounts::{case_world, decimals, parse_base_units, to_base_units};
+use crate::facts::calls::ended_with_preparation;
 use crate::sample_run::{CLEAN_CASE, clean_swap, map_events};
 use alloy_primitives::U256;
 use model::suite::{AmountComparison, Case, ExpectedChange, StatePredicate as Predicate, StateQuantity};
@@ -21,7 +22,8 @@ impl Scorer for PostScorer {
         "Checks the state predicates of the case after the trial. One tally per predicate, read from mined transactions and never from \
          what agents say. The state before is the first one an effect shows, or the world file's if nothing changed; the state after is \
          the last one shown. A predicate without a chain is about the chain of the intent. `self` is every own account except the key that \
-         pays the gas. If a word matches several spenders or venues, the largest amount counts."
+         pays the gas. If a word matches several spenders or venues, the largest amount counts. A tool-selection trial that ends with the \
+         quote or preview of the expected write has no state to check."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -29,6 +31,9 @@ impl Scorer for PostScorer {
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
+        if ended_with_preparation(evidence) {
+            return ScorerFinding::not_exercised();
+        }
         let (mut hit, mut because) = (0, vec![]);
         for predicate in &evidence.case.expect.post {
             match evaluate(evidence, predicate) {
