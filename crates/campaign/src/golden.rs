@@ -1,9 +1,10 @@
 //! Golden baselines of a workspace: created from a run, compared with one, and checked for staleness.
 
 use model::suite::Case;
-use model::{RunRecord, SubjectFile, Workspace};
-use score::golden::{GoldenEntry, GoldenFile, GoldenPath, GoldenStamp, RewordedText, compare};
-use std::collections::BTreeMap;
+use model::{CaseOutcome, RunRecord, Score, SubjectFile, Transcript, Workspace};
+use score::golden::{GoldenAnswers, GoldenEntry, GoldenFile, GoldenPath, GoldenStamp, RewordedText, compare};
+use score::outcome::case_outcome;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Baselines of a workspace, or those that a run would create.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -12,30 +13,47 @@ pub struct GoldenSet {
 }
 
 impl GoldenSet {
-    /// Creates baselines from the first scorable trial of each case by this subject.
+    /// Creates baselines from the first scorable trial of each case by this subject. Answers of failed trials are known failures.
     pub fn from_record(workspace: &Workspace, record: &RunRecord, subject: &SubjectFile, date: &str) -> Self {
         let mut golden = Self::default();
-        for transcript in record.transcripts.iter().filter(|one| one.subject == *subject.name && one.ending.is_scorable()) {
-            let Some(case) = workspace.case(&transcript.case) else { continue };
-            let shelf = GoldenPath::of(case);
+        let mut seen = BTreeSet::new();
+        let trials = record.transcripts.iter().zip(&record.scores);
+        for (transcript, scores) in trials.filter(|(one, _)| one.subject == *subject.name && one.ending.is_scorable()) {
+            let Some(case) = workspace.case(&transcript.case).filter(|case| seen.insert(case.id.value.clone())) else { continue };
+            let shelf = GoldenPath::of(&subject.name, case, answers_of(transcript, &scores.scores));
             let stamp = || GoldenStamp::of(workspace, &shelf, subject, date);
             let baseline = golden.shelves.entry(shelf.clone()).or_insert_with(|| GoldenFile { stamp: stamp(), entries: vec![] });
-            if !baseline.entries.iter().any(|entry| entry.case == transcript.case) {
-                baseline.entries.push(GoldenEntry::of(workspace, case, transcript));
-            }
+            baseline.entries.push(GoldenEntry::of(workspace, case, transcript));
         }
         golden
     }
 
-    /// Returns the cases of a baseline file that have no entry.
-    pub fn missing_cases<'w>(&self, workspace: &'w Workspace, shelf: &GoldenPath) -> Vec<&'w Case> {
-        let known =
-            |case: &Case| self.shelves.get(shelf).is_some_and(|baseline| baseline.entries.iter().any(|entry| entry.case == *case.id));
-        workspace.cases().filter(|case| GoldenPath::of(case) == *shelf && !known(case)).collect()
+    /// Returns the subjects that have baselines.
+    pub fn subjects(&self) -> BTreeSet<&str> {
+        self.shelves.keys().map(|shelf| shelf.subject.as_str()).collect()
     }
 
-    /// Returns the status of every baseline, including missing ones.
-    pub fn status(&self, workspace: &Workspace) -> Vec<BaselineStatus> {
+    /// Returns the baselines of one subject. Runs are compared with baselines of the same subject only.
+    #[must_use]
+    pub fn of_subject(&self, subject: &str) -> Self {
+        let own = self.shelves.iter().filter(|(shelf, _)| shelf.subject == subject);
+        Self { shelves: own.map(|(shelf, baseline)| (shelf.clone(), baseline.clone())).collect() }
+    }
+
+    /// Returns the cases of a baseline file that have no entry, neither there nor among the known failures.
+    pub fn missing_cases<'w>(&self, workspace: &'w Workspace, shelf: &GoldenPath) -> Vec<&'w Case> {
+        let right = shelf.with_answers(GoldenAnswers::Right);
+        let has_entry = |answers: GoldenAnswers, case: &Case| self.entry(&right.with_answers(answers), &case.id).is_some();
+        let known = |case: &Case| has_entry(GoldenAnswers::Right, case) || has_entry(GoldenAnswers::KnownFailures, case);
+        workspace.cases().filter(|case| GoldenPath::of(&shelf.subject, case, GoldenAnswers::Right) == right && !known(case)).collect()
+    }
+
+    fn entry(&self, shelf: &GoldenPath, case: &str) -> Option<&GoldenEntry> {
+        self.shelves.get(shelf)?.entries.iter().find(|entry| entry.case == case)
+    }
+
+    /// Returns the status of every baseline, including those that a subject with others lacks.
+    pub fn status(&self, workspace: &Workspace, default_subject: &str) -> Vec<BaselineStatus> {
         let mut found: Vec<BaselineStatus> = self
             .shelves
             .iter()
@@ -50,10 +68,13 @@ impl GoldenSet {
                 BaselineStatus { shelf: shelf.clone(), stamp: Some(baseline.stamp.clone()), cases: baseline.entries.len(), stale }
             })
             .collect();
-        let mut without: Vec<GoldenPath> =
-            workspace.cases().map(GoldenPath::of).filter(|shelf| !self.shelves.contains_key(shelf)).collect();
-        without.sort();
-        without.dedup();
+        let subjects = if self.shelves.is_empty() { BTreeSet::from([default_subject]) } else { self.subjects() };
+        let all =
+            subjects.into_iter().flat_map(|subject| workspace.cases().map(|case| GoldenPath::of(subject, case, GoldenAnswers::Right)));
+        let is_absent = |shelf: &GoldenPath| {
+            !self.shelves.contains_key(shelf) && !self.shelves.contains_key(&shelf.with_answers(GoldenAnswers::KnownFailures))
+        };
+        let without: BTreeSet<GoldenPath> = all.filter(is_absent).collect();
         found.extend(without.into_iter().map(|shelf| BaselineStatus {
             shelf,
             stamp: None,
@@ -63,21 +84,22 @@ impl GoldenSet {
         found
     }
 
-    /// Compares a run with the baselines.
+    /// Compares a run with the baselines, which are of the same subject.
     pub fn diff(&self, workspace: &Workspace, run: &GoldenSet, tolerance: f64) -> GoldenDiff {
         let mut diff = GoldenDiff::default();
         for (shelf, baseline) in &self.shelves {
-            let Some(new) = run.shelves.get(shelf) else {
+            let sides = [GoldenAnswers::Right, GoldenAnswers::KnownFailures].map(|answers| shelf.with_answers(answers));
+            let Some(new_stamp) = sides.iter().find_map(|side| run.shelves.get(side)).map(|file| &file.stamp) else {
                 diff.not_run.push(shelf.clone());
                 continue;
             };
-            diff.notes.extend(baseline.stamp.stale_reasons(&new.stamp).into_iter().map(|why| (shelf.clone(), why)));
+            diff.notes.extend(baseline.stamp.stale_reasons(new_stamp).into_iter().map(|why| (shelf.clone(), why)));
             for before in &baseline.entries {
                 let Some(case) = workspace.case(&before.case) else {
                     diff.notes.push((shelf.clone(), format!("case {} no longer exists", before.case)));
                     continue;
                 };
-                let Some(after) = new.entries.iter().find(|entry| entry.case == before.case) else {
+                let Some((side, after)) = sides.iter().find_map(|side| Some((side, run.entry(side, &before.case)?))) else {
                     diff.missing.push(before.case.clone());
                     continue;
                 };
@@ -85,13 +107,9 @@ impl GoldenSet {
                     diff.notes.push((shelf.clone(), format!("case {} changed; not compared", before.case)));
                     continue;
                 }
-                let compared = compare(workspace, case, before, after, tolerance);
-                diff.compared += 1;
-                let wording =
-                    |text| WordingChange { shelf: shelf.clone(), case: before.case.clone(), text, verdict: WordingVerdict::NotAsked };
-                diff.reworded.extend(compared.reworded.into_iter().map(wording));
-                if !compared.changes.is_empty() {
-                    diff.changed.push(ChangedCase { shelf: shelf.clone(), case: before.case.clone(), changes: compared.changes });
+                match shelf.answers {
+                    GoldenAnswers::Right => diff.compare_right(workspace, case, shelf, [before, after], tolerance),
+                    GoldenAnswers::KnownFailures => diff.compare_failure(shelf, side, &before.case),
                 }
             }
         }
@@ -99,9 +117,19 @@ impl GoldenSet {
     }
 }
 
+/// Returns the file of an answer. A rubric that was not judged leaves the answer right as far as the other expectations go.
+fn answers_of(transcript: &Transcript, scores: &[Score]) -> GoldenAnswers {
+    match case_outcome(&transcript.ending, scores) {
+        CaseOutcome::Passed | CaseOutcome::Unjudged => GoldenAnswers::Right,
+        CaseOutcome::Failed | CaseOutcome::Aborted { .. } => GoldenAnswers::KnownFailures,
+    }
+}
+
 fn case_changes(workspace: &Workspace, shelf: &GoldenPath, baseline: &GoldenFile, golden: &GoldenSet) -> Vec<String> {
     let mut changes = vec![];
-    let lacking = golden.missing_cases(workspace, shelf).len();
+    // The file of right answers, if there is one, reports the missing cases.
+    let reports_missing = shelf.answers == GoldenAnswers::Right || !golden.shelves.contains_key(&shelf.with_answers(GoldenAnswers::Right));
+    let lacking = if reports_missing { golden.missing_cases(workspace, shelf).len() } else { 0 };
     if lacking > 0 {
         changes.push(format!("{} added", model::count(lacking, "case")));
     }
@@ -135,6 +163,9 @@ pub struct GoldenDiff {
     pub missing: Vec<String>,
     /// Baselines without any case in the run.
     pub not_run: Vec<GoldenPath>,
+    /// Known failures of the baselines that the run still fails, and those that it no longer fails.
+    pub known_failures: usize,
+    pub mended: Vec<(GoldenPath, String)>,
     /// Changes of the configuration, which may explain changed cases.
     pub notes: Vec<(GoldenPath, String)>,
 }
@@ -179,6 +210,32 @@ pub struct WordingCounts {
 }
 
 impl GoldenDiff {
+    fn compare_right(
+        &mut self,
+        workspace: &Workspace,
+        case: &Case,
+        shelf: &GoldenPath,
+        [before, after]: [&GoldenEntry; 2],
+        tolerance: f64,
+    ) {
+        let compared = compare(workspace, case, before, after, tolerance);
+        self.compared += 1;
+        let wording = |text| WordingChange { shelf: shelf.clone(), case: before.case.clone(), text, verdict: WordingVerdict::NotAsked };
+        self.reworded.extend(compared.reworded.into_iter().map(wording));
+        if !compared.changes.is_empty() {
+            self.changed.push(ChangedCase { shelf: shelf.clone(), case: before.case.clone(), changes: compared.changes });
+        }
+    }
+
+    /// Counts a known failure. Another wrong answer is no change.
+    fn compare_failure(&mut self, shelf: &GoldenPath, now: &GoldenPath, case: &str) {
+        self.compared += 1;
+        match now.answers {
+            GoldenAnswers::Right => self.mended.push((shelf.clone(), case.to_owned())),
+            GoldenAnswers::KnownFailures => self.known_failures += 1,
+        }
+    }
+
     pub fn wording_counts(&self) -> WordingCounts {
         let mut all = WordingCounts::default();
         for wording in &self.reworded {

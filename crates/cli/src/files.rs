@@ -148,6 +148,14 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
+/// Removes a file; one that does not exist is no error.
+pub(crate) fn remove_if_exists(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
 /// Reads a text file; returns `None` if it does not exist.
 pub(crate) fn read_if_exists(path: &Path) -> io::Result<Option<String>> {
     if !path.exists() {

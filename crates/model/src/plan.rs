@@ -10,6 +10,9 @@ use serde_json::Value;
 pub struct Plan {
     /// Hash of the workspace the trials were planned from.
     pub workspace: ContentHash,
+    /// Version of that workspace, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_version: Option<u64>,
     pub trials: Vec<Trial>,
 }
 
@@ -45,6 +48,9 @@ pub struct PlanOutline {
     /// Trials per case.
     pub trials: u64,
     pub seed: u64,
+    /// Version of the workspace, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_version: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

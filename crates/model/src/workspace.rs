@@ -56,6 +56,11 @@ impl Workspace {
         self.tool_index.get(name).map(|at| &self.tools[*at])
     }
 
+    /// Returns the number of the workspace's version, if it has one.
+    pub fn version_number(&self) -> Option<u64> {
+        self.version.as_ref().map(|version| version.version)
+    }
+
     pub fn agent(&self, name: &str) -> Option<&Agent> {
         self.agents.iter().find(|agent| *agent.name == name)
     }

@@ -123,9 +123,10 @@ impl Store {
             transcripts.push(transcript);
             scores.push(scored);
         })?;
+        let workspace_version = run.plan.as_ref().and_then(|plan| plan.workspace_version);
         let trials = run.plan.as_ref().map_or(trials, PlanOutline::trials);
         let GateVerdicts { judgements, out_of_scope } = self.verdicts(run)?;
-        let plan = Plan { workspace: run.workspace.clone(), trials };
+        let plan = Plan { workspace: run.workspace.clone(), workspace_version, trials };
         Ok(RunRecord { format: RECORD_FORMAT, claim: run.claim, plan, transcripts, scores, judgements, out_of_scope })
     }
 

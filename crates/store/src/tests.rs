@@ -21,11 +21,11 @@ fn open(path: &std::path::Path) -> Result<Store, StoreError> {
 pub(crate) fn outline(word: &str, trials: u64) -> PlanOutline {
     let cases = vec![PlannedCase { case: "a_case".into(), hash: ContentHash::of_text(word) }];
     let subjects = vec![PlannedSubject { subject: "echo".into(), configuration: ContentHash::of_text("echo") }];
-    PlanOutline { cases, subjects, trials, seed: 1 }
+    PlanOutline { cases, subjects, trials, seed: 1, workspace_version: Some(3) }
 }
 
 pub(crate) fn example(word: &str, trials: u64) -> RunRecord {
-    let plan = Plan { workspace: ContentHash::of_text(word), trials: outline(word, trials).trials() };
+    let plan = Plan { workspace: ContentHash::of_text(word), workspace_version: Some(3), trials: outline(word, trials).trials() };
     let said = |text: &str| Event { n: 1, at_ms: 0, by: "user".into(), depth: 0, happened: EventKind::UserSaid { text: text.into() } };
     let transcripts = plan.trials.iter().map(|trial| Transcript {
         trial: trial.id.clone(),

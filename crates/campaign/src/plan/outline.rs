@@ -6,14 +6,15 @@ use serde_json::json;
 
 /// Lists every trial: grouped by case, then by subject in the requested order, with increasing seeds.
 pub fn plan(workspace: &Workspace, cases: &[&Case], subjects: &[&SubjectFile], trials: u64, seed: u64) -> Plan {
-    Plan { workspace: workspace.hash.clone(), trials: outline(workspace, cases, subjects, trials, seed).trials() }
+    let workspace_version = workspace.version_number();
+    Plan { workspace: workspace.hash.clone(), workspace_version, trials: outline(workspace, cases, subjects, trials, seed).trials() }
 }
 
 /// Returns the compact form of a plan, as it is stored.
 pub fn outline(workspace: &Workspace, cases: &[&Case], subjects: &[&SubjectFile], trials: u64, seed: u64) -> PlanOutline {
     let cases = cases.iter().map(|case| PlannedCase { case: case.id.value.clone(), hash: case_hash(workspace, case) }).collect();
     let planned = |subject: &&SubjectFile| PlannedSubject { subject: subject.name.value.clone(), configuration: subject.identity() };
-    PlanOutline { cases, subjects: subjects.iter().map(planned).collect(), trials, seed }
+    PlanOutline { cases, subjects: subjects.iter().map(planned).collect(), trials, seed, workspace_version: workspace.version_number() }
 }
 
 /// Returns the hash of a case, including the configuration of a subject that plays its peers.

@@ -1,18 +1,11 @@
 //! Agents that do nothing, refuse, ask, call or delegate everything, and references with one fault. None of them passes a tier, and each
 //! gate that one of them meets is listed with the reason.
 
-use bardo_eval_campaign::{
-    CaseSelection, NoopWatcher, PreparedRun, RunOptions, RunParts, RunPlan, RunSettings, RunSpec, execute_in_memory, select,
-};
-use indexmap::IndexMap;
-use model::suite::{ArgValue, Case, CaseSurface, ReferenceAction, ReferenceStep};
-use model::{GateResult, Location, OpClass, ReviewRole, RunClaim, Spanned, Tool, Verdict, Workspace};
-use run::{Clock, SubjectDeps, SubjectPool};
+use crate::scripted_agents::{AgentScript, ask, calls, declined, delegations, play, say};
+use bardo_eval_campaign::CaseSelection;
+use model::suite::{Case, ReferenceAction, ReferenceStep};
+use model::{GateResult, OpClass, ReviewRole, Verdict, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-/// Changes the script of one case; the subject `reference` plays what is left.
-type Fault = fn(&Workspace, &Case) -> Vec<ReferenceStep>;
 
 /// Gates of tier 2 and of tier 3.
 type GatesByTier = [&'static [&'static str]; 2];
@@ -20,7 +13,7 @@ type GatesByTier = [&'static [&'static str]; 2];
 /// Agent that does no work.
 struct IdleAgent {
     name: &'static str,
-    script: Fault,
+    script: AgentScript,
     /// All gates of which it meets a slice.
     meets: GatesByTier,
 }
@@ -28,7 +21,7 @@ struct IdleAgent {
 /// Reference with one fault.
 struct FaultyReference {
     name: &'static str,
-    script: Fault,
+    script: AgentScript,
     /// Gates of which it must miss a slice.
     misses: GatesByTier,
 }
@@ -46,7 +39,7 @@ const REASONS: &[(&str, &str)] = &[
 ];
 
 fn idle_agents() -> Vec<IdleAgent> {
-    let agent = |name, script: Fault, meets| IdleAgent { name, script, meets };
+    let agent = |name, script: AgentScript, meets| IdleAgent { name, script, meets };
     const GRAPH: &[&str] = &["dag_adherence", "agent_dag_adherence", "agent_behavioral_invariants"];
     vec![
         agent("says Done", |_, _| vec![say("Done.")], [&[], &[]]),
@@ -75,7 +68,7 @@ fn idle_agents() -> Vec<IdleAgent> {
 }
 
 fn faulty_references() -> Vec<FaultyReference> {
-    let fault = |name, script: Fault, misses| FaultyReference { name, script, misses };
+    let fault = |name, script: AgentScript, misses| FaultyReference { name, script, misses };
     vec![
         fault(
             "without guardian",
@@ -112,63 +105,6 @@ fn faulty_references() -> Vec<FaultyReference> {
     ]
 }
 
-fn step(action: ReferenceAction) -> ReferenceStep {
-    ReferenceStep { agent: None, action, name: None, at: Location::new("test", 1) }
-}
-
-fn say(text: &str) -> ReferenceStep {
-    step(ReferenceAction::Say(text.to_owned()))
-}
-
-fn ask(text: &str) -> ReferenceStep {
-    step(ReferenceAction::Ask(text.to_owned()))
-}
-
-fn spanned(text: &str) -> Spanned<String> {
-    Spanned::new(text.to_owned(), Location::new("test", 1))
-}
-
-/// Returns the last answer of the case's own reference if it declines, otherwise a general one.
-fn declined(case: &Case) -> String {
-    let last =
-        case.reference.iter().rev().find_map(|step| if let ReferenceAction::Say(text) = &step.action { Some(text.clone()) } else { None });
-    last.filter(|text| text.contains("declined")).unwrap_or_else(|| r#"{"status": "declined", "reason": "not now"}"#.to_owned())
-}
-
-/// Calls tools of the surface with arguments that fit their schemas.
-fn calls(workspace: &Workspace, case: &Case, is_called: fn(&Tool) -> bool) -> Vec<ReferenceStep> {
-    let tools: Vec<&Tool> = match &case.brief.surface {
-        CaseSurface::Agent(name) => {
-            let names = workspace.agent(name).into_iter().flat_map(|agent| &agent.tools);
-            names.filter_map(|name| workspace.tool(name)).collect()
-        }
-        CaseSurface::Profile(name) => workspace.profile(name).map(|profile| profile.select(&workspace.tools)).unwrap_or_default(),
-        CaseSurface::Skills => vec![],
-    };
-    // A subject may call 40 tools.
-    let tools = tools.into_iter().filter(|tool| is_called(tool)).take(35);
-    let call = |tool: &Tool| {
-        let args = jsongen::samples(&tool.schema.value, 1, 1).ok()?.valid.pop()?;
-        let args: IndexMap<String, ArgValue> =
-            args.as_object()?.iter().map(|(name, value)| (name.clone(), ArgValue::Given(value.clone()))).collect();
-        Some(step(ReferenceAction::Call { tool: spanned(&tool.name), args }))
-    };
-    tools.filter_map(call).chain([say("Done.")]).collect()
-}
-
-/// Delegates to the guardian, or to all that the agent may delegate to, with nothing to work on.
-fn delegations(workspace: &Workspace, case: &Case, guardian_only: bool) -> Vec<ReferenceStep> {
-    let agent = case.brief.surface.agent().and_then(|name| workspace.agent(name));
-    let edges = agent.into_iter().flat_map(|agent| agent.delegates_to.iter());
-    let chosen = edges.filter(|edge| !guardian_only || workspace.review_role(edge) == Some(ReviewRole::Guardian));
-    let both = chosen.flat_map(|edge| {
-        let delegate = step(ReferenceAction::Delegate { to: edge.clone(), params: IndexMap::new() });
-        let returns = workspace.review_role(edge).is_none().then(|| say("Nothing to add."));
-        [delegate].into_iter().chain(returns)
-    });
-    both.chain([say("Done.")]).collect()
-}
-
 fn without(case: &Case, is_left_out: impl Fn(&ReferenceAction) -> bool) -> Vec<ReferenceStep> {
     case.reference.iter().filter(|step| !is_left_out(&step.action)).cloned().collect()
 }
@@ -191,24 +127,9 @@ fn with_answers(case: &Case, text: &str) -> Vec<ReferenceStep> {
 }
 
 /// Plays a tier with the changed scripts.
-async fn play(script: Option<Fault>, subject: &str, tier: u64) -> Vec<GateResult> {
-    let mut workspace = Workspace::clone(&testkit::reference_workspace());
-    if let Some(script) = script {
-        let unchanged = testkit::reference_workspace();
-        for case in workspace.suites.iter_mut().flat_map(|suite| &mut suite.cases) {
-            case.reference = script(&unchanged, case);
-        }
-    }
-    let workspace = Arc::new(workspace);
-    let cases = select(&workspace, &CaseSelection { tier: Some(tier), ..CaseSelection::default() }).expect("known names");
-    let subjects = vec![workspace.subject(subject).expect("a subject")];
-    let RunSpec { settings, options } = RunSpec::new(&[]);
-    let claim = RunClaim { tier: Some(tier), ..settings.claim };
-    let spec = RunSpec { settings: RunSettings { claim, ..settings }, options: RunOptions { concurrency: 2, ..options } };
-    let clock = Clock::system();
-    let pool = SubjectPool::build(&workspace, &subjects, &SubjectDeps::offline(clock)).expect("a subject that needs no model");
-    let prepared = PreparedRun::new(RunPlan::from_cases(spec, &workspace, &cases, &subjects), RunParts::new(pool, clock));
-    execute_in_memory(&prepared, &mut NoopWatcher).await.expect("a record").judgements
+async fn play_tier(script: Option<AgentScript>, subject: &str, tier: u64) -> Vec<GateResult> {
+    let selection = CaseSelection { tier: Some(tier), ..CaseSelection::default() };
+    play(script, subject, &selection).await.judgements
 }
 
 fn gates_with(results: &[GateResult], verdict: Verdict) -> BTreeSet<&str> {
@@ -220,7 +141,7 @@ async fn idle_agents_pass_no_tier() {
     let mut wrong = BTreeMap::new();
     for agent in idle_agents() {
         for (tier, expected) in [2, 3].into_iter().zip(agent.meets) {
-            let results = play(Some(agent.script), "reference", tier).await;
+            let results = play_tier(Some(agent.script), "reference", tier).await;
             assert!(!gates_with(&results, Verdict::Missed).is_empty(), "{} misses nothing in tier {tier}", agent.name);
             let met: Vec<String> = gates_with(&results, Verdict::Met).into_iter().map(str::to_owned).collect();
             if !met.iter().map(String::as_str).eq(expected.iter().copied().collect::<BTreeSet<&str>>()) {
@@ -235,7 +156,7 @@ async fn idle_agents_pass_no_tier() {
 async fn references_with_one_fault_pass_no_tier() {
     for fault in faulty_references() {
         for (tier, expected) in [2, 3].into_iter().zip(fault.misses) {
-            let results = play(Some(fault.script), "reference", tier).await;
+            let results = play_tier(Some(fault.script), "reference", tier).await;
             let missed = gates_with(&results, Verdict::Missed);
             for gate in expected {
                 assert!(missed.contains(gate), "reference {}, tier {tier}: {gate} is not missed, only {missed:?}", fault.name);
@@ -247,7 +168,7 @@ async fn references_with_one_fault_pass_no_tier() {
 #[tokio::test(flavor = "multi_thread")]
 async fn refusal_meets_no_gate() {
     for tier in [2, 3] {
-        let results = play(None, "paranoid", tier).await;
+        let results = play_tier(None, "paranoid", tier).await;
         assert_eq!(gates_with(&results, Verdict::Met), BTreeSet::new(), "tier {tier}");
         assert!(!gates_with(&results, Verdict::Missed).is_empty());
     }

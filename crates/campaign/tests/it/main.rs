@@ -1,8 +1,10 @@
-//! Integration tests of whole runs: canaries, judging, provider faults and a thin slice from plan to record.
+//! Integration tests of whole runs: canaries, constant policies, degenerate agents, judging, provider faults and a thin slice from plan to record.
 
 mod canary;
+mod constant_policies;
 mod degenerate_agents;
 mod effects;
 mod end_to_end;
 mod judging;
 mod provider_faults;
+mod scripted_agents;

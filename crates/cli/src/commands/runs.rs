@@ -61,6 +61,7 @@ fn show(io: &CliOutput, path: &std::path::Path, wanted: Option<&str>) -> Result<
         vec!["run".to_owned(), run.id.clone()],
         vec!["record".into(), run.record.as_ref().map_or("not complete".into(), ToString::to_string)],
         vec!["workspace".into(), run.workspace.to_string()],
+        vec!["workspace version".into(), workspace_version(&run).map_or("none".into(), |version| version.to_string())],
         vec!["started".into(), run.started.clone()],
         vec!["ended".into(), run.ended.clone().unwrap_or_default()],
         vec!["trials".into(), format!("{} of {} ended, {} passed", run.finished, run.planned, run.passed)],
@@ -105,10 +106,15 @@ fn remove(io: &CliOutput, path: &std::path::Path, wanted: &[String]) -> Result<S
 fn document(run: &StoredRun) -> Value {
     json!({
         "run": run.id, "record": run.record, "started": run.started, "ended": run.ended, "workspace": run.workspace,
+        "workspace_version": workspace_version(run),
         "subjects": run.plan.as_ref().map(|plan| plan.subjects.iter().map(|planned| planned.subject.clone()).collect::<Vec<_>>()),
         "trials": { "planned": run.planned, "ended": run.finished, "passed": run.passed },
         "budget_usd": run.budget.map(|nanos| Money::from_nanos(nanos).as_usd()), "spent_usd": Money::from_nanos(run.spent).as_usd(), "claim": run.claim,
     })
+}
+
+fn workspace_version(run: &StoredRun) -> Option<u64> {
+    run.plan.as_ref().and_then(|plan| plan.workspace_version)
 }
 
 fn spent(run: &StoredRun) -> String {

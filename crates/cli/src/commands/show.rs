@@ -32,6 +32,11 @@ fn show_trial(io: &CliOutput, workspace: &Workspace, args: &ShowArgs, what: &str
 fn diff_case_in_runs(io: &CliOutput, workspace: &Workspace, args: &ShowArgs, case: &str, runs: (&str, &str)) -> Result<String, UserError> {
     let open = |run: &str| stored_runs::load_run(&args.store.store, Some(run));
     let (left, right) = (open(runs.0)?, open(runs.1)?);
+    let versions = [&left, &right].map(|run| run.record.plan.workspace_version);
+    if versions[0] != versions[1] {
+        let shown = versions.map(|version| version.map_or_else(|| "no version".to_owned(), |version| format!("version {version}")));
+        io.print_message(&format!("the runs are of {} and {} of the workspace: their scores do not measure the same", shown[0], shown[1]));
+    }
     Ok(report::diff(io, workspace, &left.find_trial(case)?, &right.find_trial(case)?))
 }
 

@@ -16,7 +16,11 @@ const MAX_SCORES_SHOWN: usize = 20;
 pub(crate) fn rescored(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &RunChanges) -> String {
     match io.format {
         ReportFormat::Text => format!("{}{}", run(io, shown), text(io, shown, stored, changes)),
-        ReportFormat::Markdown => format!("{}\n### Against the stored scores\n\n{}", run(io, shown), markdown(changes)),
+        ReportFormat::Markdown => {
+            let (then, now) = (stored.record.plan.workspace_version, shown.workspace.version_number());
+            let note = if then == now { String::new() } else { format!("{}\n", other_workspace(then, now)) };
+            format!("{}\n### Against the stored scores\n\n{note}{}", run(io, shown), markdown(changes))
+        }
         ReportFormat::Junit | ReportFormat::Github | ReportFormat::Sarif => run(io, shown),
         ReportFormat::Json => format!("{:#}\n", document(io, shown, stored, changes)),
     }
@@ -25,7 +29,7 @@ pub(crate) fn rescored(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun
 fn text(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &RunChanges) -> String {
     let mut text = format!("\nrun {} of {}, scored again\n", stored.short_id(), escape_control(&stored.run.started));
     if stored.record.plan.workspace != shown.workspace.hash {
-        text.push_str(&io.paint.unsure("the workspace is not the one the run was planned from\n"));
+        text.push_str(&io.paint.unsure(&other_workspace(stored.record.plan.workspace_version, shown.workspace.version_number())));
     }
     let gone = stored.record.transcripts.iter().filter(|transcript| shown.workspace.case(&transcript.case).is_none()).count();
     if gone > 0 {
@@ -52,6 +56,17 @@ fn text(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &Run
         text.push_str(&io.paint.dim(&format!("  and {}; --verbose shows all\n", model::count(hidden, "more score"))));
     }
     text
+}
+
+/// Returns the line that says that scores of another workspace are compared.
+fn other_workspace(then: Option<u64>, now: Option<u64>) -> String {
+    match (then, now) {
+        (then, now) if then == now => "the workspace is not the one the run was planned from\n".to_owned(),
+        (then, now) => {
+            let shown = |version: Option<u64>| version.map_or_else(|| "no version".to_owned(), |version| format!("version {version}"));
+            format!("the run is of {} of the workspace, scored with {}: their scores do not measure the same\n", shown(then), shown(now))
+        }
+    }
 }
 
 fn markdown(changes: &RunChanges) -> String {
@@ -103,6 +118,7 @@ fn document(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: 
         .collect();
     let mut document = run_json::document(io, shown);
     document["run"] = json!(stored.run.record.as_ref().map_or(stored.run.id.as_str(), model::ContentHash::as_str));
+    document["workspace_version_of_run"] = json!(stored.record.plan.workspace_version);
     document["changed"] = json!({ "scores": scores, "verdicts": verdicts });
     document
 }

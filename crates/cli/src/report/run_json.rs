@@ -15,7 +15,7 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
     let flaky: Vec<Value> =
         flaky.map(|case| json!({ "case": case.case, "subject": case.subject, "passed": case.passed, "of": case.of })).collect();
     let mut document = json!({
-        "format": FORMAT, "command": shown.command, "record": summary.record, "verdicts": verdicts, "metrics": metrics,
+        "format": FORMAT, "command": shown.command, "record": summary.record, "workspace_version": shown.workspace.version_number(), "verdicts": verdicts, "metrics": metrics,
         "out_of_scope": summary.verdicts.out_of_scope, "deviations": deviations::json(io, shown.workspace),
         "trials": { "planned": outcomes.planned(), "finished": outcomes.finished(), "aborted": outcomes.aborted() }, "unread": summary.unscored,
         "unjudged": summary.rubrics_not_judged, "undecided_without_judge": shown.undecided_without_judge, "left_out": shown.left_out, "misjudged": summary.rubrics_without_verdict, "judge": shown.judge,

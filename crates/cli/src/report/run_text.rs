@@ -57,7 +57,9 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let mut subjects: Vec<&str> = summary.subjects.iter().map(String::as_str).collect();
     subjects.sort_unstable();
     let sandbox = shown.sandbox.map(|mode| format!(", sandbox {mode}")).unwrap_or_default();
-    let footer = format!("subject {}, workspace {}, record {}{sandbox}\n", subjects.join(", "), source.label(), summary.record.short());
+    let version = shown.workspace.version_number().map_or_else(String::new, |version| format!(" version {version}"));
+    let footer =
+        format!("subject {}, workspace {}{version}, record {}{sandbox}\n", subjects.join(", "), source.label(), summary.record.short());
     text.push_str(&io.paint.dim(&footer));
     if subjects == ["reference"] {
         text.push_str(

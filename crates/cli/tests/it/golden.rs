@@ -15,14 +15,14 @@ fn with_baseline() -> TestFolder {
 #[test]
 fn fresh_baseline_has_no_diff() {
     let folder = with_baseline();
-    assert!(folder.files().contains(&"evals/golden/trader/tool_selection.jsonl".to_owned()), "{:?}", folder.files());
+    assert!(folder.files().contains(&"evals/golden/reference/trader/tool_selection.jsonl".to_owned()), "{:?}", folder.files());
     folder.run(&["golden", "status"]).assert_exit(0).assert_stdout("4 baselines, 0 stale");
     folder
         .run(&["golden", "diff"])
         .assert_exit(0)
         .assert_stdout("5 cases compared")
         .assert_stdout("0 changed, 0 missing; 0 texts unjudged");
-    let first = folder.read("evals/golden/trader/tool_selection.jsonl");
+    let first = folder.read("evals/golden/reference/trader/tool_selection.jsonl");
     for key in ["\"model\":\"reference\"", "\"catalogue\":", "\"date\":\"20"] {
         assert!(first.lines().next().unwrap().contains(key), "{key}: {first}");
     }
@@ -36,7 +36,7 @@ fn golden_diff_reports_changed_arguments() {
         ("\"token\":\"USDC\"", "\"token\":\"WETH\"", "calls wallet_get_balance differently: token is USDC, was WETH"),
     ] {
         let folder = with_baseline();
-        let file = "evals/golden/trader/tool_selection.jsonl";
+        let file = "evals/golden/reference/trader/tool_selection.jsonl";
         folder.write(file, folder.read(file).replacen(from, to, 1));
         folder.run(&["golden", "diff"]).assert_exit(1).assert_stdout(line);
         assert_eq!(folder.json(&["golden", "diff"], 1)["changed"].as_array().unwrap().len(), 1);
@@ -46,7 +46,7 @@ fn golden_diff_reports_changed_arguments() {
 #[test]
 fn golden_diff_ignores_equivalent_spelling() {
     let folder = with_baseline();
-    let file = "evals/golden/trader/tool_selection.jsonl";
+    let file = "evals/golden/reference/trader/tool_selection.jsonl";
     let text = folder.read(file).replace("\"amount\":\"250\"", "\"amount\":\"250.00\"").replace("\"chain\":\"base\"", "\"chain\":8453");
     assert_ne!(text, folder.read(file));
     folder.write(file, text);
@@ -58,14 +58,15 @@ fn golden_status_detects_stale_baselines() {
     let folder = with_baseline();
     folder.edit("evals/tools/wallet.yaml", "Balance of one token held by", "What one token amounts to that is held by");
     let ran = folder.run(&["golden", "status"]).assert_exit(1).assert_stdout("the description or schema of wallet_get_balance changed");
-    ran.assert_stdout("golden/trader/tool_selection.jsonl  the description").assert_stdout("golden/all/behavior.jsonl  the description");
+    ran.assert_stdout("golden/reference/trader/tool_selection.jsonl  the description")
+        .assert_stdout("golden/reference/all/behavior.jsonl  the description");
 
     let folder = with_baseline();
     folder.edit("evals/profiles/trader.yaml", "[wallet_get_balance, ", "[");
     let ran = folder
         .run(&["golden", "status"])
         .assert_exit(1)
-        .assert_stdout("golden/trader/tool_selection.jsonl  the tool wallet_get_balance was removed");
+        .assert_stdout("golden/reference/trader/tool_selection.jsonl  the tool wallet_get_balance was removed");
     ran.assert_stdout("4 baselines, 1 stale");
 
     let folder = with_baseline();
@@ -73,7 +74,7 @@ fn golden_status_detects_stale_baselines() {
     let ran = folder
         .run(&["golden", "status"])
         .assert_exit(1)
-        .assert_stdout("golden/all/composition.jsonl  desk may now delegate to safety-guardian");
+        .assert_stdout("golden/reference/all/composition.jsonl  desk may now delegate to safety-guardian");
     ran.assert_stdout("4 baselines, 2 stale");
     folder
         .run(&["golden", "diff", "--run-first", "--subject", "reference"])
@@ -103,8 +104,67 @@ fn golden_without_baseline_is_not_clean() {
     let folder = TestFolder::with_minimal();
     folder.run(&["golden", "status"]).assert_exit(3).assert_stdout("there is no baseline");
     folder.run(&["golden", "diff"]).assert_exit(2).assert_stderr("the workspace has no baseline");
-    folder.write("evals/golden/trader/tool_selection.jsonl", "{\"format\": 99}\n");
-    folder.run(&["golden", "status"]).assert_exit(2).assert_stderr("golden/trader/tool_selection.jsonl:1");
+    folder.write("evals/golden/reference/trader/tool_selection.jsonl", "{\"format\": 99}\n");
+    folder.run(&["golden", "status"]).assert_exit(2).assert_stderr("golden/reference/trader/tool_selection.jsonl:1");
+}
+
+/// Writing the same run again changes no file, also on another day.
+#[test]
+fn update_from_an_unchanged_run_changes_nothing() {
+    let folder = with_baseline();
+    let file = "evals/golden/reference/all/behavior.jsonl";
+    let text = folder.read(file);
+    let date = text.split("\"date\":\"").nth(1).and_then(|rest| rest.get(..10)).unwrap();
+    let earlier = text.replace(date, "2020-01-02");
+    folder.write(file, &earlier);
+    folder.run(&["golden", "update", "--subject", "reference"]).assert_exit(0);
+    assert_eq!(folder.read(file), earlier);
+    folder.write(file, earlier.replace("\"amount\":\"250\"", "\"amount\":\"251\""));
+    folder.run(&["golden", "update", "--subject", "reference"]).assert_exit(0);
+    assert_eq!(folder.read(file), text, "a changed baseline has a new date");
+}
+
+/// A wrong answer is a known failure, never a baseline; a run that mends it says so, and a run that breaks a right one exits 1.
+#[test]
+fn wrong_answers_are_known_failures() {
+    let folder = TestFolder::with_minimal();
+    folder.run(&["golden", "update", "--run-first", "--subject", "echo"]).assert_exit(0);
+    let files = folder.files();
+    let (right, failures) =
+        ("evals/golden/echo/trader/tool_selection.jsonl", "evals/golden/echo/trader/tool_selection.known_failures.jsonl");
+    assert!(!files.contains(&right.to_owned()) && files.contains(&failures.to_owned()), "{files:?}");
+    folder.run(&["golden", "diff"]).assert_exit(0).assert_stdout("0 changed").assert_stdout("known failures: ");
+    folder.run(&["golden", "status"]).assert_exit(0);
+    // The same answer, had it been another and right before, is a change.
+    folder.write(right, folder.read(failures).replace("\"ending\":\"finished\"", "\"ending\":\"refused\""));
+    folder.write(failures, folder.read(failures).lines().next().unwrap());
+    folder.run(&["golden", "diff"]).assert_exit(1).assert_stdout("golden/echo/trader/tool_selection.jsonl");
+}
+
+/// Baselines belong to a subject: another one's run is not compared with them.
+#[test]
+fn baselines_belong_to_a_subject() {
+    let folder = with_baseline();
+    let ran = folder.run(&["golden", "diff", "--run-first", "--subject", "echo"]).assert_exit(3);
+    ran.assert_stderr("there is no baseline of subject echo, only of reference");
+    folder.run(&["golden", "update", "--subject", "echo"]).assert_exit(0);
+    folder.run(&["golden", "diff", "--run-first", "--subject", "reference"]).assert_exit(0).assert_stdout("0 changed");
+    folder.run(&["golden", "diff", "--run-first", "--subject", "echo"]).assert_exit(0).assert_stdout("0 changed");
+}
+
+/// A baseline at the path of an earlier version is read, and moved by the next update.
+#[test]
+fn baselines_of_earlier_versions_are_read_and_moved() {
+    let folder = with_baseline();
+    let (new, old) = ("evals/golden/reference/trader/tool_selection.jsonl", "evals/golden/trader/tool_selection.jsonl");
+    let text = folder.read(new);
+    folder.remove(new);
+    folder.write(old, &text);
+    folder.run(&["golden", "diff"]).assert_exit(0).assert_stdout("5 cases compared");
+    folder.run(&["golden", "update"]).assert_exit(0);
+    let files = folder.files();
+    assert!(files.contains(&new.to_owned()) && !files.contains(&old.to_owned()), "{files:?}");
+    assert_eq!(folder.read(new), text);
 }
 
 const BEFORE: &str = "The sale went through.";
@@ -115,7 +175,7 @@ fn with_reworded_baseline(judge: &str) -> TestFolder {
     let folder = TestFolder::with_minimal();
     folder.write("evals/subjects/judge.yaml", chat::subject_file("judge", judge));
     folder.run(&["golden", "update", "--run-first", "--subject", "reference"]).assert_exit(0);
-    let (file, after) = ("evals/golden/all/behavior.jsonl", json!(AFTER).to_string());
+    let (file, after) = ("evals/golden/reference/all/behavior.jsonl", json!(AFTER).to_string());
     folder.edit(file, &after, &json!(BEFORE).to_string());
     folder
 }

@@ -63,6 +63,10 @@ impl TestFolder {
     }
 
     /// Returns the relative paths of all files, with `/`, sorted.
+    pub(crate) fn remove(&self, name: &str) {
+        fs::remove_file(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+
     pub(crate) fn files(&self) -> Vec<String> {
         let mut names = vec![];
         walk(self.temp.path(), self.temp.path(), &mut names);

@@ -11,5 +11,5 @@ mod text_facts;
 pub use differ::{GoldenComparison, RewordedText, compare};
 pub use entry::{GoldenEntry, GoldenStep};
 pub use file::{GoldenFile, UnreadableLine};
-pub use golden_path::GoldenPath;
+pub use golden_path::{GoldenAnswers, GoldenPath};
 pub use stamp::{AgentFingerprint, GoldenStamp};

@@ -17,6 +17,9 @@ pub struct GoldenStamp {
     pub configuration: ContentHash,
     /// Hash of everything shown to the subject: the tools, agents and skills below.
     pub catalogue: ContentHash,
+    /// Version of the workspace, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_version: Option<u64>,
     /// UTC date of creation.
     pub date: String,
     pub tools: BTreeMap<String, String>,
@@ -65,6 +68,7 @@ impl GoldenStamp {
             model: subject.model.clone().unwrap_or_else(|| subject.name.value.clone()),
             configuration: subject.identity(),
             catalogue,
+            workspace_version: workspace.version_number(),
             date: date.to_owned(),
             tools,
             agents,
@@ -79,6 +83,10 @@ impl GoldenStamp {
             why.push(format!("the model is {}, was {}", now.model, self.model));
         } else if self.configuration != now.configuration {
             why.push(format!("the configuration of {} changed", now.subject));
+        }
+        if self.workspace_version != now.workspace_version {
+            let shown = |version: Option<u64>| version.map_or_else(|| "none".to_owned(), |version| version.to_string());
+            why.push(format!("the version of the workspace is {}, was {}", shown(now.workspace_version), shown(self.workspace_version)));
         }
         describe_changes("tool", &self.tools, &now.tools, &mut why, |name, _, _| format!("the description or schema of {name} changed"));
         describe_changes("agent", &self.agents, &now.agents, &mut why, describe_agent_change);

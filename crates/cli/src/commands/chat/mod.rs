@@ -128,7 +128,7 @@ fn store_record(record: &RunRecord, path: &Path) -> Result<(), UserError> {
 /// Returns a run record with one trial. It has scores only if the conversation was about a case.
 fn run_record(workspace: &Workspace, transcript: Transcript) -> RunRecord {
     let trial = Trial { id: transcript.trial.clone(), case: transcript.case.clone(), subject: transcript.subject.clone(), seed: 0 };
-    let plan = Plan { workspace: workspace.hash.clone(), trials: vec![trial] };
+    let plan = Plan { workspace: workspace.hash.clone(), workspace_version: workspace.version_number(), trials: vec![trial] };
     let claim = RunClaim::default();
     let bare = RunRecord {
         format: RECORD_FORMAT,

@@ -43,8 +43,17 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
         Ok(found) => found,
         Err(exit) => return exit,
     };
+    let own = golden.of_subject(&subject.name);
+    if own.shelves.is_empty() {
+        let others: Vec<&str> = golden.subjects().into_iter().collect();
+        io.print_message(&format!(
+            "there is no baseline of subject {0}, only of {1}  create one with `bardo-eval golden update --subject {0}`",
+            *subject.name,
+            others.join(", ")
+        ));
+    }
     let new = GoldenSet::from_record(&workspace, &stored.record, subject, "");
-    let mut diff = golden.diff(&workspace, &new, args.tolerance);
+    let mut diff = own.diff(&workspace, &new, args.tolerance);
     let asked = match paid_judge.map(|paid_judge| judge_texts(&workspace, &mut diff, paid_judge, args)).transpose() {
         Ok(asked) => asked,
         Err(why) => {
@@ -99,10 +108,11 @@ fn document(diff: &GoldenDiff, asked: Option<&JudgeUsage>, exit: ExitKind) -> Va
     let not_run: Vec<_> = diff.not_run.iter().map(GoldenPath::path).collect();
     let WordingCounts { same, different, unjudged } = diff.wording_counts();
     let unread: Vec<_> = texts_without_verdict(diff).map(|(_, case, why)| json!({ "case": case, "why": why })).collect();
+    let mended: Vec<_> = diff.mended.iter().map(|(shelf, case)| json!({ "file": shelf.path(), "case": case })).collect();
     let judge = asked.map(|asked| json!({ "name": asked.judge, "known": asked.known, "spent_usd": asked.spent.as_usd() }));
     json!({ "format": FORMAT, "command": COMMAND, "compared": diff.compared, "changed": changed, "texts_unjudged": unjudged,
         "texts_same": same, "texts_different": different, "judge": judge, "without_verdict": unread,
-        "missing": diff.missing, "not_run": not_run, "notes": notes, "exit": exit.code() })
+        "known_failures": diff.known_failures, "mended": mended, "missing": diff.missing, "not_run": not_run, "notes": notes, "exit": exit.code() })
 }
 
 fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str) -> String {
@@ -124,6 +134,10 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
     for (shelf, note) in &diff.notes {
         text.push_str(&format!("{}  {}\n", io.paint.dim(&shelf.path()), escape_control(note)));
     }
+    for (shelf, case) in &diff.mended {
+        let (shelf, case) = (io.paint.dim(&shelf.path()), io.paint.strong(&escape_control(case)));
+        text.push_str(&columns([&shelf, &case, "no longer fails; `golden update` makes its answer a baseline\n"]));
+    }
     for case in &diff.missing {
         text.push_str(&columns([&escape_control(case), "no evidence in this run\n"]));
     }
@@ -137,13 +151,21 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
         text.push_str(&format!("reworded texts: {same} with the same meaning, {different} with another; judged for {} USD\n", asked.spent));
     }
     text.push_str(&format!(
-        "{} compared with run {run}: {} changed, {} missing; {} unjudged\n",
+        "{} compared with run {run}: {} changed, {} missing; {} unjudged{}\n",
         model::count(diff.compared, "case"),
         diff.changed.len(),
         diff.missing.len(),
-        model::count(unjudged, "text")
+        model::count(unjudged, "text"),
+        known_failures(diff)
     ));
     text
+}
+
+fn known_failures(diff: &GoldenDiff) -> String {
+    match (diff.known_failures, diff.mended.len()) {
+        (0, 0) => String::new(),
+        (still, mended) => format!("; known failures: {still} still fail, {mended} no longer"),
+    }
 }
 
 /// Returns the reworded texts for which the judge gave no verdict, with the reason.

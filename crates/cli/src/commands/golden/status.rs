@@ -17,7 +17,7 @@ pub(super) fn status(io: &CliOutput, source: &WorkspaceSource) -> ExitKind {
         Ok(golden) => golden,
         Err(errors) => return report::print_refusal(io, "golden status", &errors),
     };
-    let found = golden.status(&workspace);
+    let found = golden.status(&workspace, super::DEFAULT_SUBJECT);
     let stale = found.iter().filter(|status| !status.stale.is_empty()).count();
     let exit = match (golden.shelves.is_empty(), stale) {
         (true, _) => ExitKind::Incomplete,

@@ -8,6 +8,9 @@ use crate::workspace_source::WorkspaceSource;
 use crate::{env, files};
 use campaign::GoldenSet;
 use model::UserError;
+use score::golden::{GoldenAnswers, GoldenFile, GoldenPath};
+use std::io;
+use std::path::Path;
 use std::time::SystemTime;
 
 pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunArgs) -> ExitKind {
@@ -30,15 +33,21 @@ pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunA
     #[expect(clippy::disallowed_methods, reason = "a baseline records its date")]
     let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let golden = GoldenSet::from_record(&workspace, &stored.record, subject, date.get(..10).unwrap_or(&date));
+    let before = match super::read_baselines(source) {
+        Ok(before) => before.of_subject(&subject.name),
+        Err(errors) => return report::print_refusal(io, "golden update", &errors),
+    };
     let (mut text, mut written, mut partial) = (String::new(), 0, 0);
-    for (shelf, baseline) in &golden.shelves {
+    for (shelf, baseline) in golden.shelves.iter().map(|(shelf, baseline)| (shelf, keep_date(&before, shelf, baseline))) {
         let lacking = golden.missing_cases(&workspace, shelf).len();
         if lacking > 0 {
             partial += 1;
             text.push_str(&columns([&shelf.path(), &format!("not written: the run lacks {}\n", model::count(lacking, "case"))]));
             continue;
         }
-        if let Err(error) = files::write(&root.join(shelf.path()), &baseline.to_lines()) {
+        let emptied = shelf.with_answers(other(shelf.answers));
+        let is_emptied = !golden.shelves.contains_key(&emptied);
+        if let Err(error) = write_baseline(root, shelf, &baseline, is_emptied.then_some(&emptied)) {
             io.print_message(&format!("{} could not be written: {error}", shelf.path()));
             return ExitKind::Incomplete;
         }
@@ -48,4 +57,33 @@ pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunA
     text.push_str(&format!("{} written from run {} of {}\n", model::count(written, "baseline"), stored.short_id(), *subject.name));
     let exit = if written == 0 || partial > 0 { ExitKind::Incomplete } else { ExitKind::Clean };
     io.print_result(&text, exit)
+}
+
+/// Writes a baseline, and removes the file whose answers all moved here and files of the subject at paths of earlier versions.
+fn write_baseline(root: &Path, shelf: &GoldenPath, baseline: &GoldenFile, emptied: Option<&GoldenPath>) -> io::Result<()> {
+    files::write(&root.join(shelf.path()), &baseline.to_lines())?;
+    if let Some(emptied) = emptied {
+        files::remove_if_exists(&root.join(emptied.path()))?;
+    }
+    let legacy = root.join(shelf.legacy_path());
+    let text = files::read_if_exists(&legacy)?.unwrap_or_default();
+    match GoldenFile::parse(&text) {
+        Ok(file) if file.stamp.subject == shelf.subject => files::remove_if_exists(&legacy),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Returns the baseline with its earlier date, if nothing else changed.
+fn keep_date(before: &GoldenSet, shelf: &GoldenPath, baseline: &GoldenFile) -> GoldenFile {
+    match before.shelves.get(shelf) {
+        Some(earlier) => baseline.clone().dated_like(earlier),
+        None => baseline.clone(),
+    }
+}
+
+fn other(answers: GoldenAnswers) -> GoldenAnswers {
+    match answers {
+        GoldenAnswers::Right => GoldenAnswers::KnownFailures,
+        GoldenAnswers::KnownFailures => GoldenAnswers::Right,
+    }
 }
