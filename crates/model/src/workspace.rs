@@ -48,6 +48,8 @@ pub struct Workspace {
     pub warnings: Vec<Problem>,
     /// Indices into `tools` by name and alias.
     tool_index: BTreeMap<String, usize>,
+    /// Indices of the suite and of the case in it, by id.
+    case_index: BTreeMap<String, (usize, usize)>,
 }
 
 impl Workspace {
@@ -109,8 +111,10 @@ impl Workspace {
         self.suites.iter().flat_map(|suite| &suite.cases)
     }
 
+    /// Returns a case by its id; the first one, if the id occurs twice.
     pub fn case(&self, id: &str) -> Option<&Case> {
-        self.cases().find(|case| *case.id == id)
+        let (suite, case) = self.case_index.get(id)?;
+        self.suites.get(*suite)?.cases.get(*case).filter(|case| *case.id == id)
     }
 
     /// Returns a chain by id, name or alias.

@@ -36,15 +36,17 @@ impl RunHandle {
         }
     }
 
-    /// Starts a new run. If its file cannot be written, the run is kept in memory.
+    /// Starts a new run.
+    ///
+    /// # Errors
+    /// If its file cannot be written: a run that cannot be kept spends nothing.
     pub fn begin(destination: &RunDestination, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
-        let path = match destination {
-            RunDestination::File(path) => path,
-            RunDestination::Memory => return Self::in_memory(prepared),
-        };
-        match Self::in_file(path, prepared) {
-            Ok(handle) => Ok(handle),
-            Err(why) => Ok(Self { storage: RunStorage::Fallback { why: why.into() }, ..Self::in_memory(prepared)? }),
+        match destination {
+            RunDestination::File(path) => {
+                let unusable = |why: RunStoreError| RunStoreError::Unusable { path: path.clone(), why: why.to_string() };
+                Self::in_file(path, prepared).map_err(unusable)
+            }
+            RunDestination::Memory => Self::in_memory(prepared),
         }
     }
 
@@ -99,8 +101,8 @@ impl RunHandle {
         Ok(Self { journal: Journal::new(store)?, run: run.run, id: run.id, ended, resumed: true, storage, _lock: lock })
     }
 
-    pub fn storage(&self) -> &RunStorage {
-        &self.storage
+    pub fn storage(&self) -> RunStorage {
+        self.storage
     }
 
     /// Returns the short id, which `run --resume` accepts.

@@ -37,20 +37,18 @@ pub enum RunOrigin {
 }
 
 /// Actual storage of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunStorage {
     File,
     Memory,
-    /// In memory, because the file could not be written.
-    Fallback {
-        why: UserError,
-    },
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunStoreError {
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("the run could not be stored in {}: {why}", path.display())]
+    Unusable { path: PathBuf, why: String },
     #[error("run {0} is complete")]
     Complete(String),
     #[error("run {run} has a different plan: {what}")]
@@ -63,6 +61,7 @@ impl From<RunStoreError> for UserError {
     fn from(error: RunStoreError) -> Self {
         let remedy = match &error {
             RunStoreError::Store(error) => error.remedy(),
+            RunStoreError::Unusable { .. } => "make room, name another file with --store, or keep nothing with --no-store",
             RunStoreError::Complete(_) => "there is nothing to resume",
             RunStoreError::Changed { .. } => "restore the files and arguments, or start a new run",
             RunStoreError::Thread(_) => "",

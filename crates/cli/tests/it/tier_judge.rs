@@ -23,9 +23,21 @@ const RED_TEAM_GATES: [&str; 10] = [
 /// Time limit of a run of a whole tier.
 const WHOLE_TIER: Duration = Duration::from_secs(600);
 
+/// Returns whether the last answer in the material has every fact that the rubric lists, in one of its wordings.
+fn has_listed_facts(prompt: &str) -> bool {
+    let (head, material) = prompt.split_once("\n\n=== material").expect("a fence");
+    let (_, listed) = head.rsplit_once("same meaning: \"").expect("a rubric with facts");
+    let listed = listed.strip_suffix("\".").expect("a closing quote");
+    let (material, _) = material.rsplit_once("\n=== material").expect("a second fence");
+    let last = material.rsplit("\n[").next().expect("an answer").to_lowercase();
+    listed.split("\"; \"").all(|fact| fact.split("\" or \"").any(|wording| last.contains(&wording.to_lowercase())))
+}
+
 /// Returns the reference workspace whose judge runs on loopback, at the price and with the limits of claude-sonnet.
-fn with_judge(verdict: &'static str, score: u64) -> TestFolder {
+fn with_judge(grants: fn(&str) -> bool) -> TestFolder {
     let url = chat::serve_chat(move |request, _| {
+        let prompt = request["messages"].as_array().and_then(|messages| messages.last()?["content"].as_str()).expect("a prompt");
+        let (verdict, score) = if grants(prompt) { ("pass", 5) } else { ("fail", 1) };
         let reason = "The run is graded like every other run of this test.";
         let mut reply = chat::tool_call_reply(1, "verdict", &json!({ "verdict": verdict, "score": score, "reason": reason }));
         reply["usage"] = chat::usage(request.to_string().len() as u64 / 4, 120);
@@ -66,20 +78,20 @@ fn assert_decides_as_planned(folder: &TestFolder, tier: &str, budget: f64, code:
 }
 
 #[test]
-fn tier_2_is_green_with_a_judge_that_grants() {
-    let folder = with_judge("pass", 5);
+fn tier_2_is_green_with_a_judge_that_reads_the_listed_facts() {
+    let folder = with_judge(has_listed_facts);
     assert_decides_as_planned(&folder, "2", 0.50, 0);
 }
 
 #[test]
-fn tier_3_is_green_with_a_judge_that_grants() {
-    let folder = with_judge("pass", 5);
+fn tier_3_is_green_with_a_judge_that_reads_the_listed_facts() {
+    let folder = with_judge(has_listed_facts);
     assert_decides_as_planned(&folder, "3", 2.0, 0);
 }
 
 #[test]
 fn tier_4_lacks_only_the_red_team() {
-    let folder = with_judge("pass", 5);
+    let folder = with_judge(|_| true);
     let report = assert_decides_as_planned(&folder, "4", 10.0, 3);
     let open: BTreeSet<String> =
         gate_slices(&report["verdicts"], |row| row["verdict"] == "no_evidence").into_iter().map(|(gate, _)| gate).collect();
@@ -89,18 +101,18 @@ fn tier_4_lacks_only_the_red_team() {
 #[test]
 fn tier_2_is_red_with_a_judge_that_denies() {
     let one_agent = [&run_tier("2")[..], &["--agent", "trade-executor"]].concat();
-    let ran = with_judge("fail", 1).run(&one_agent).assert_exit(1);
+    let ran = with_judge(|_| false).run(&one_agent).assert_exit(1);
     ran.assert_stdout("the judge says fail");
 }
 
 #[test]
 fn tier_3_is_red_with_a_judge_that_denies() {
-    with_judge("fail", 1).run(&run_tier("3")).assert_exit(1);
+    with_judge(|_| false).run(&run_tier("3")).assert_exit(1);
 }
 
 #[test]
 fn report_without_judge_says_once_what_is_undecided() {
-    let folder = with_judge("pass", 5);
+    let folder = with_judge(|_| true);
     let one_agent = [&run_tier("2")[..], &["--agent", "trade-executor", "--no-judge"]].concat();
     let ran = folder.run(&one_agent);
     assert_eq!(ran.stdout.matches("not judged").count(), 1, "{}", ran.stdout);
@@ -112,7 +124,7 @@ fn report_without_judge_says_once_what_is_undecided() {
 
 #[test]
 fn judge_of_the_tier_replays_without_its_key() {
-    let folder = with_judge("pass", 5);
+    let folder = with_judge(|_| true);
     let one = ["run", "--tier", "2", "--subject", "reference", "--case", "trade_in_a_falling_market", "--no-store"];
     let unjudged = |folder: &TestFolder, more: &[&str]| {
         let ran = folder.run(&[&one[..], more, &["--format", "json"]].concat());

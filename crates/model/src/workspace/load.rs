@@ -17,7 +17,7 @@ use crate::problem::{Problem, ProblemReport, did_you_mean};
 use crate::registry::read_chain;
 use crate::skill::read_skill;
 use crate::subject::read_subject;
-use crate::suite::read_suite;
+use crate::suite::{Suite, read_suite};
 use crate::tier::read_tiers;
 use crate::version::read_version;
 use crate::world::read_world;
@@ -217,6 +217,7 @@ impl WorkspaceLoader {
         match (policy, gates, tiers) {
             (Some(policy), Some(gates), Some(tiers)) if self.problems.is_empty() => Ok(Workspace {
                 tool_index: index_by_name(&tools),
+                case_index: index_by_id(&suites),
                 tools,
                 profiles,
                 agents,
@@ -277,6 +278,17 @@ fn index_by_name(tools: &[Tool]) -> BTreeMap<String, usize> {
         }
     }
     by_name
+}
+
+/// Indexes cases by id. Of two equal ids the first wins; a smoke check reports the other.
+fn index_by_id(suites: &[Suite]) -> BTreeMap<String, (usize, usize)> {
+    let mut by_id = BTreeMap::new();
+    for (suite_at, suite) in suites.iter().enumerate() {
+        for (at, case) in suite.cases.iter().enumerate() {
+            by_id.entry(case.id.value.clone()).or_insert((suite_at, at));
+        }
+    }
+    by_id
 }
 
 fn hash_files(files: &WorkspaceFiles) -> ContentHash {

@@ -4,7 +4,7 @@ use super::words::{expects_write, percent};
 use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::quality::StaticCase;
 use model::Workspace;
-use model::suite::{Case, CaseSurface, ExpectedCalls, ReferenceAction, SuiteKind};
+use model::suite::{Case, CaseSurface, ExpectedCall, ExpectedCalls, ReferenceAction, SuiteKind};
 use std::collections::BTreeMap;
 
 pub(super) struct CrossPlay;
@@ -19,8 +19,8 @@ impl Check for CrossPlay {
 
     fn manual(&self) -> &'static str {
         "Every case is scored, without a world, on the references of all other cases of its surface: a case that the right answer to \
-         another request passes is underspecified. Pairs that call different tools on a profile cannot pass and are skipped. Two cases \
-         that both expect no call do not count. No case that expects a write may be passed, and at most 5 % of all cases; passes within \
+         another request passes is underspecified. Pairs whose reference lacks an expected tool or the expected skill cannot pass and are \
+         skipped. Two cases that both expect no call do not count. No case that expects a write may be passed, and at most 5 % of all cases; passes within \
          that limit are warnings. Cases whose own reference needs a world to pass are counted and skipped."
     }
 
@@ -33,6 +33,8 @@ impl Check for CrossPlay {
                     case,
                     static_case,
                     tools: reference_tools(workspace, case),
+                    skills: reference_skills(case),
+                    wanted: expected_tools(workspace, case),
                 }),
                 None => unjudged += 1,
             }
@@ -88,11 +90,20 @@ struct CrossPlayCase<'w> {
     static_case: StaticCase<'w>,
     /// Tools called by its reference, sorted.
     tools: Vec<&'w str>,
+    /// Skills activated by its reference.
+    skills: Vec<&'w str>,
+    /// Expected tools of each alternative.
+    wanted: Vec<Vec<&'w str>>,
 }
 
 impl CrossPlayCase<'_> {
     fn may_be_passed_by(&self, other: &CrossPlayCase<'_>) -> bool {
         if expects_no_calls(self.case) && reference_has_no_calls(other.case) {
+            return false;
+        }
+        let has_tools = self.wanted.is_empty() || self.wanted.iter().any(|tools| tools.iter().all(|tool| other.tools.contains(tool)));
+        let has_skill = self.case.expect.skill.as_ref().is_none_or(|skill| other.skills.contains(&skill.as_str()));
+        if !has_tools || !has_skill {
             return false;
         }
         // In tool selection a hit needs exactly the tools of an alternative.
@@ -111,6 +122,24 @@ fn expects_no_calls(case: &Case) -> bool {
 
 fn reference_has_no_calls(case: &Case) -> bool {
     case.reference.iter().all(|step| matches!(step.action, ReferenceAction::Ask(_) | ReferenceAction::Say(_) | ReferenceAction::Report(_)))
+}
+
+fn expected_tools<'w>(workspace: &'w Workspace, case: &'w Case) -> Vec<Vec<&'w str>> {
+    let Some(ExpectedCalls::AnyOf(alternatives)) = &case.expect.calls else { return vec![] };
+    let name = |call: &'w ExpectedCall| workspace.tool(&call.tool).map_or(call.tool.as_str(), |known| known.name.as_str());
+    alternatives.iter().map(|calls| calls.iter().map(name).collect()).collect()
+}
+
+fn reference_skills(case: &Case) -> Vec<&str> {
+    let activated = case.reference.iter().filter_map(|step| match &step.action {
+        ReferenceAction::Activate { skill, .. } => Some(skill.as_str()),
+        ReferenceAction::Call { .. }
+        | ReferenceAction::Delegate { .. }
+        | ReferenceAction::Ask(_)
+        | ReferenceAction::Say(_)
+        | ReferenceAction::Report(_) => None,
+    });
+    activated.collect()
 }
 
 fn reference_tools<'w>(workspace: &'w Workspace, case: &'w Case) -> Vec<&'w str> {

@@ -48,7 +48,7 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
             prepare(plan, &run_environment(source, sandbox), imported_tools::parse_tool_answers(source, workspace, &args.foreign.foreign))
                 .await?;
         let handle = RunHandle::open(origin, &prepared)?;
-        let summary = execute_watched(io, args, &prepared, &handle).await?;
+        let summary = execute_watched(io, &prepared, &handle).await?;
         Ok(print_run_report(io, source, args, &ExecutedRun { prepared: &prepared, handle: &handle, summary: &summary }))
     })?
 }

@@ -76,11 +76,8 @@ pub(super) struct ExecutedRun<'r> {
 /// Prints the report of a run.
 pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, executed: &ExecutedRun<'_>) -> ExitKind {
     let ExecutedRun { prepared, handle, summary } = *executed;
-    let is_stored = *handle.storage() == RunStorage::File;
-    let exit = match (ExitKind::of(summary), handle.storage()) {
-        (ExitKind::Clean, RunStorage::Fallback { .. }) => ExitKind::Incomplete,
-        (exit, RunStorage::File | RunStorage::Memory | RunStorage::Fallback { .. }) => exit,
-    };
+    let is_stored = handle.storage() == RunStorage::File;
+    let exit = ExitKind::of(summary);
     if is_stored && summary.outcomes.aborted_by(AbortCause::Interrupted) > 0 {
         let (ended, planned) = (summary.outcomes.ended(), model::count(summary.outcomes.planned(), "trial"));
         let (id, flag) = (handle.short_id(), io.workspace_flag());

@@ -1,9 +1,8 @@
 //! Executes a run and prints progress lines to standard error if it is a terminal.
 
-use crate::args::RunArgs;
 use crate::io::CliOutput;
 use ::run::Stopwatch;
-use campaign::{CancellationToken, PreparedRun, RunHandle, RunStorage, RunSummary, RunWatcher, WatchedTrial, WatcherDecision, execute};
+use campaign::{CancellationToken, PreparedRun, RunHandle, RunSummary, RunWatcher, WatchedTrial, WatcherDecision, execute};
 use model::{CaseOutcome, Money};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -13,16 +12,7 @@ use store::StoreError;
 const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Executes the run. Ctrl-C, SIGTERM and SIGHUP cancel it; trials that have ended are stored.
-pub(super) async fn execute_watched(
-    io: &CliOutput,
-    args: &RunArgs,
-    prepared: &PreparedRun,
-    handle: &RunHandle,
-) -> Result<RunSummary, StoreError> {
-    if let RunStorage::Fallback { why } = handle.storage() {
-        let path = args.store.store.display();
-        io.print_message(&why.clone().with_context(format!("the run could not be stored in {path}")).to_string());
-    }
+pub(super) async fn execute_watched(io: &CliOutput, prepared: &PreparedRun, handle: &RunHandle) -> Result<RunSummary, StoreError> {
     let cancel = CancellationToken::new();
     let interrupt = cancel.clone();
     let listener = tokio::spawn(async move {
