@@ -1,11 +1,10 @@
 //! `list coverage`: cases by part of the workspace, beside the minimums.
 
-use super::list::ListTable;
 use model::Workspace;
 use score::coverage::{CoverageGroup, CoverageRow, coverage};
 
 /// Returns one row per part, or per group of parts with the least, median and largest number of cases.
-pub(super) fn coverage_table(workspace: &Workspace, each: bool) -> ListTable {
+pub(super) fn coverage_table(workspace: &Workspace, each: bool) -> (Vec<&'static str>, Vec<Vec<String>>) {
     let rows = coverage(workspace);
     if each {
         let row = |row: &CoverageRow| {

@@ -35,7 +35,7 @@ pub(crate) fn list(io: &CliOutput, source: &WorkspaceSource, what: ListTarget) -
     io.print_result(&text, ExitKind::Clean)
 }
 
-pub(super) type ListTable = (Vec<&'static str>, Vec<Vec<String>>);
+type ListTable = (Vec<&'static str>, Vec<Vec<String>>);
 
 fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget) -> ListTable {
     match what {

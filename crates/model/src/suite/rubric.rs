@@ -114,7 +114,11 @@ mod tests {
                 ("[\"0.3\", [sandwich, MEV]]", "[]", none),
                 ("[sandwich, MEV]", "[]", empty),
                 ("\"0.3\"", "\"-\"", empty),
-                ("facts:", "fact:", "1: a rubric has no facts | add the key"),
+                (
+                    "facts:",
+                    "fact:",
+                    "1: a rubric lacks \"facts\" | add facts: …\n2: a rubric has no key \"fact\" | did you mean \"facts\"?",
+                ),
             ],
         );
     }

@@ -30,10 +30,10 @@ impl Check for CoverageMinimumsCheck {
     }
 
     fn accepts(&self) -> ExampleWorkspace {
-        ExampleWorkspace::minimal().with("coverage.yaml", "cases_per_skill: 1\n")
+        ExampleWorkspace::minimal().with("coverage.yaml", "cases_per_chain: 1\n")
     }
 
     fn rejects(&self) -> ExampleWorkspace {
-        ExampleWorkspace::minimal().with("coverage.yaml", "cases_per_skill: 2\n")
+        ExampleWorkspace::minimal().with("coverage.yaml", "cases_per_chain: 100\n")
     }
 }
