@@ -134,13 +134,33 @@ pub(crate) fn write_folder<'f>(root: &Path, files: impl IntoIterator<Item = (&'f
     Ok(written)
 }
 
-/// Writes a temporary file and renames it, so that readers never see a partial file.
+/// Writes a text. A regular file is replaced in one step, so that readers never see a part of it and a failure leaves it as it was; a link
+/// stays and its target is replaced. A device, pipe or socket is written to as it is.
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => replace(&fs::canonicalize(path)?, text, Some(found.permissions())),
+        Ok(found) if found.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),
+        Ok(_) => fs::OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
+            // A link to a file that does not exist yet.
+            Ok(target) => replace(&path.parent().unwrap_or(Path::new("")).join(target), text, None),
+            Err(_) => replace(path, text, None),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a temporary file beside the path and renames it.
+fn replace(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let draft = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = fs::File::create(&draft).and_then(|mut file| file.write_all(text.as_bytes())).and_then(|()| fs::rename(&draft, path));
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&draft)?;
+    let written = file
+        .write_all(text.as_bytes())
+        .and_then(|()| permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions)))
+        .and_then(|()| fs::rename(&draft, path));
     if written.is_err() {
         // A failure to remove the temporary file must not hide the first error.
         drop(fs::remove_file(&draft));

@@ -20,14 +20,27 @@ struct BudgetState {
     /// Spent by earlier processes of the same run.
     spent_before: Money,
     under_way: u64,
+    billing: BillingDoubts,
 }
 
-/// The budget cannot cover a call, and no call in flight could release enough of it.
+/// Replies whose token counts could not be used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BillingDoubts {
+    /// Replies without readable counts, charged at the ceiling of the call.
+    pub unreadable: u64,
+    /// Replies with counts that the request did not allow, charged at the most that the call could cost. The first one closes the budget.
+    pub impossible: u64,
+}
+
+/// Reason why a call is not paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the budget has {left} USD left and the call may cost {ceiling} USD")]
-pub struct BudgetExhausted {
-    pub left: Money,
-    pub ceiling: Money,
+pub enum BudgetExhausted {
+    /// The budget cannot cover the call, and no call in flight could release enough of it.
+    #[error("the budget has {left} USD left and the call may cost {ceiling} USD")]
+    TooLittle { left: Money, ceiling: Money },
+    /// A vendor reported counts that cannot be true, so its prices cannot be known.
+    #[error("a vendor reported more tokens than the request allowed, so no further call is paid")]
+    Closed,
 }
 
 impl Budget {
@@ -48,6 +61,10 @@ impl Budget {
     /// Returns the amount this process has settled, without calls in flight.
     pub fn spent(&self) -> Money {
         self.lock().spent
+    }
+
+    pub fn billing_doubts(&self) -> BillingDoubts {
+        self.lock().billing
     }
 
     /// Returns the settled amount plus the ceilings of calls in flight.
@@ -75,11 +92,14 @@ impl Budget {
 
     fn try_reserve(self: &Arc<Self>, ceiling: Money) -> Option<Result<BudgetReservation, BudgetExhausted>> {
         let mut state = self.lock();
+        if state.billing.impossible > 0 {
+            return Some(Err(BudgetExhausted::Closed));
+        }
         let left =
             self.limit.map(|limit| limit.saturating_sub(state.spent_before).saturating_sub(state.spent).saturating_sub(state.reserved));
         match left {
             Some(left) if left < ceiling && state.under_way > 0 => None,
-            Some(left) if left < ceiling => Some(Err(BudgetExhausted { left, ceiling })),
+            Some(left) if left < ceiling => Some(Err(BudgetExhausted::TooLittle { left, ceiling })),
             Some(_) | None => {
                 state.reserved = state.reserved.saturating_add(ceiling);
                 state.under_way += 1;
@@ -116,10 +136,24 @@ impl BudgetReservation {
         self.ceiling
     }
 
-    /// Settles the actual cost. A cost above the ceiling (a vendor that bills more than the request allows) is charged in full.
-    pub fn settle(mut self, cost: Money) {
+    /// Settles the actual cost and returns the amount charged. A cost of more than twice the ceiling is impossible: the request has not so
+    /// many bytes and allows not so many tokens. Twice the ceiling is charged, and no further call is paid.
+    pub fn settle(mut self, cost: Money) -> Money {
         self.open = false;
-        self.budget.close(self.ceiling, cost);
+        let most = self.ceiling.saturating_add(self.ceiling);
+        if cost > most {
+            self.budget.lock().billing.impossible += 1;
+        }
+        let charged = cost.min(most);
+        self.budget.close(self.ceiling, charged);
+        charged
+    }
+
+    /// Settles a reply without readable counts at the ceiling, and returns it.
+    pub fn settle_unreadable(self) -> Money {
+        self.budget.lock().billing.unreadable += 1;
+        let ceiling = self.ceiling;
+        self.settle(ceiling)
     }
 }
 
@@ -146,9 +180,9 @@ mod tests {
         tokio::task::yield_now().await;
         assert!(!waiting.is_finished());
         first.settle(Money::from_dollars(1));
-        assert_eq!(waiting.await.unwrap(), Ok(()));
+        assert_eq!(waiting.await.unwrap(), Ok(Money::from_dollars(8)));
         let refused = budget.reserve(Money::from_dollars(2)).await.unwrap_err();
-        assert_eq!(refused, BudgetExhausted { left: Money::from_dollars(1), ceiling: Money::from_dollars(2) });
+        assert_eq!(refused, BudgetExhausted::TooLittle { left: Money::from_dollars(1), ceiling: Money::from_dollars(2) });
         assert_eq!(budget.spent(), Money::from_dollars(9));
     }
 
@@ -167,6 +201,24 @@ mod tests {
         assert!(budget.reserve(Money::from_dollars(2)).await.is_err());
         budget.reserve(Money::from_dollars(1)).await.unwrap().settle(Money::from_dollars(1));
         assert_eq!(budget.spent(), Money::from_dollars(1));
+    }
+
+    /// For all that a vendor reports, the bill exceeds the limit by no more than the calls in flight could cost.
+    #[tokio::test]
+    async fn impossible_counts_close_the_budget() {
+        for limit in [None, Some(Money::from_dollars(10))] {
+            let budget = Budget::new(limit);
+            let calls = [budget.reserve(Money::from_dollars(1)).await.unwrap(), budget.reserve(Money::from_dollars(1)).await.unwrap()];
+            let charged: Vec<Money> = calls.into_iter().map(|call| call.settle(Money::from_dollars(1_000))).collect();
+            assert_eq!(charged, [Money::from_dollars(2), Money::from_dollars(2)]);
+            assert_eq!(budget.reserve(Money::ZERO).await.unwrap_err(), BudgetExhausted::Closed);
+            assert_eq!((budget.spent(), budget.billing_doubts().impossible), (Money::from_dollars(4), 2));
+        }
+        // A little above the ceiling is charged in full: some texts have more tokens than bytes halved.
+        let budget = Budget::new(Some(Money::from_dollars(10)));
+        assert_eq!(budget.reserve(Money::from_dollars(2)).await.unwrap().settle(Money::from_dollars(3)), Money::from_dollars(3));
+        assert_eq!(budget.reserve(Money::from_dollars(2)).await.unwrap().settle_unreadable(), Money::from_dollars(2));
+        assert_eq!(budget.billing_doubts(), BillingDoubts { unreadable: 1, impossible: 0 });
     }
 
     #[tokio::test]

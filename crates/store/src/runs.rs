@@ -153,7 +153,7 @@ const SELECT_RUNS: &str = "
     SELECT run, id, started, ended, format, workspace, claim, settings, plan, planned, budget, record,
         (SELECT count(*) FROM trials WHERE trials.run = runs.run),
         (SELECT count(*) FROM trials WHERE trials.run = runs.run AND passed),
-        (SELECT coalesce(sum(lost + CASE state WHEN 'reserved' THEN ceiling ELSE cost END), 0) FROM calls WHERE calls.run = runs.run)
+        (SELECT CAST(min(total(lost + CASE state WHEN 'reserved' THEN ceiling ELSE cost END), 9e18) AS INTEGER) FROM calls WHERE calls.run = runs.run)
     FROM runs";
 
 fn read_run(row: &Row<'_>) -> Result<StoredRun, StoreError> {

@@ -18,7 +18,7 @@ impl Store {
     /// Returns the spending of a run, sorted by case, subject and role.
     pub fn spending(&self, run: i64) -> Result<Vec<RoleSpending>, StoreError> {
         let sql = "SELECT trials.case_id, trials.subject, calls.role, count(*),
-                sum(calls.lost + CASE calls.state WHEN 'reserved' THEN calls.ceiling ELSE calls.cost END)
+                CAST(min(total(calls.lost + CASE calls.state WHEN 'reserved' THEN calls.ceiling ELSE calls.cost END), 9e18) AS INTEGER)
             FROM calls LEFT JOIN trials ON trials.run = calls.run AND trials.trial = calls.trial
             WHERE calls.run = ?1 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
         let mut rows = self.connection.prepare(sql)?;

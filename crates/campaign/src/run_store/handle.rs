@@ -65,7 +65,7 @@ impl RunHandle {
         let settings = &plan.spec().settings;
         let id = run_id(prepared);
         let lock = store.lock_run(&id)?;
-        let text = serde_json::to_string(settings).map_err(|error| StoreError::Journal(error.to_string()))?;
+        let text = plan.spec().to_stored().map_err(|error| StoreError::Journal(error.to_string()))?;
         let run = store.begin_run(&NewRun {
             id: &id,
             started: &timestamp(prepared.clock()),

@@ -73,6 +73,7 @@ impl RunRequest {
             judge,
             user: self.user,
             sandbox,
+            options: None,
         };
         Ok(RunSpec { settings, options: self.options })
     }

@@ -1,4 +1,5 @@
-//! Specification of a run: settings, which are stored and determine its record, and options, which can change on resume.
+//! Specification of a run: settings, which determine its record, and options of its execution. Both are stored, so that a resumed run is the
+//! same run.
 
 use super::chain::ChainChoice;
 use super::select::CaseSelection;
@@ -42,10 +43,14 @@ pub struct RunSettings {
     /// Sandbox of the agents that are programs; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
+    /// Options of the execution, as stored. Absent in stores of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<RunOptions>,
 }
 
 /// Part of a specification that affects execution, not results.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RunOptions {
     /// Trials in flight at once.
     pub concurrency: usize,
@@ -58,7 +63,7 @@ pub struct RunOptions {
 }
 
 /// Use of recorded replies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordingMode {
     Off,
@@ -94,17 +99,28 @@ impl RunSpec {
             judge: None,
             user: None,
             sandbox: None,
+            options: None,
         };
         Self { settings, options: RunOptions::default() }
     }
 
-    /// Returns the specification of a resumed run. `budget` replaces the stored budget.
+    /// Returns the specification of a resumed run. Only the budget and the concurrency may differ from the stored ones.
     ///
     /// # Errors
     /// If the stored settings cannot be parsed.
-    pub fn from_stored(settings: &str, budget: Option<Money>, options: RunOptions) -> Result<Self, serde_json::Error> {
-        let settings: RunSettings = serde_json::from_str(settings)?;
+    pub fn from_stored(settings: &str, budget: Option<Money>, concurrency: Option<usize>) -> Result<Self, serde_json::Error> {
+        let mut settings: RunSettings = serde_json::from_str(settings)?;
+        let stored = settings.options.take().unwrap_or_default();
+        let options = RunOptions { concurrency: concurrency.unwrap_or(stored.concurrency), ..stored };
         Ok(Self { settings: RunSettings { budget: budget.or(settings.budget), ..settings }, options })
+    }
+
+    /// Returns the text that is stored with a run.
+    ///
+    /// # Errors
+    /// If the settings cannot be serialized.
+    pub fn to_stored(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&RunSettings { options: Some(self.options.clone()), ..self.settings.clone() })
     }
 }
 
@@ -143,7 +159,7 @@ mod tests {
 
     #[test]
     fn settings_of_older_runs_deserialize() {
-        let spec = RunSpec::from_stored(STORED, None, RunOptions::default()).expect("settings");
+        let spec = RunSpec::from_stored(STORED, None, None).expect("settings");
         let RunSettings { cases, trials, seed, chain, enforce, budget, judge, .. } = spec.settings;
         assert_eq!((cases, trials, seed, chain, enforce), (vec!["swap_*".to_owned()], 2, 7, ChainChoice::Embedded, true));
         assert_eq!((budget.map(|money| money.to_string()).as_deref(), judge), (Some("2.50"), None));
@@ -151,10 +167,14 @@ mod tests {
 
     #[test]
     fn settings_round_trip() {
-        let spec = RunSpec::from_stored(STORED, Some(Money::from_dollars(5)), RunOptions::default()).expect("settings");
-        let written = serde_json::to_string(&spec.settings).expect("JSON");
-        assert_eq!(RunSpec::from_stored(&written, None, RunOptions::default()).expect("settings"), spec);
+        let mut spec = RunSpec::from_stored(STORED, Some(Money::from_dollars(5)), None).expect("settings");
+        spec.options =
+            RunOptions { concurrency: 3, cache: false, recordings: Some(RecordingMode::Replay), foreign_tools: "live:server".to_owned() };
+        let written = spec.to_stored().expect("JSON");
+        assert_eq!(RunSpec::from_stored(&written, None, None).expect("settings"), spec);
+        let wider = RunSpec::from_stored(&written, None, Some(9)).expect("settings");
+        assert_eq!(wider.options, RunOptions { concurrency: 9, ..spec.options.clone() }, "only the concurrency may change");
         assert_eq!(spec.settings.budget, Some(Money::from_dollars(5)), "a resumed run may get a larger budget");
-        assert!(RunSpec::from_stored(&STORED.replace("embedded", "hardhat"), None, RunOptions::default()).is_err());
+        assert!(RunSpec::from_stored(&STORED.replace("embedded", "hardhat"), None, None).is_err());
     }
 }

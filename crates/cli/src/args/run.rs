@@ -49,9 +49,9 @@ pub(crate) struct RunArgs {
     /// Seed of the first trial; further trials count up from it
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=1 << 62))]
     pub seed: u64,
-    /// Trials in flight at once
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub concurrency: u64,
+    /// Trials in flight at once [default: 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub concurrency: Option<u64>,
     /// Chain backend: embedded, anvil (one node per chain and trial), or anvil:URL (a running Anvil or fork of yours, for one chain)
     #[arg(long, value_name = "KIND", default_value = "embedded")]
     pub chain: String,
@@ -79,8 +79,10 @@ pub(crate) struct RunArgs {
     /// Use recorded replies, and record the missing ones
     #[arg(long)]
     pub record_missing: bool,
-    /// Resume an interrupted run: the last one, or the one with this id prefix
-    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["subject", "tier", "suite", "profile", "agent", "skill", "case", "tag", "last_failed", "trials", "dry_run", "no_store"])]
+    /// Resume an interrupted run as it was started: the last one, or the one with this id prefix. Only --budget and --concurrency may change
+    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["subject", "tier", "suite", "profile", "agent", "skill", "case", "tag", "last_failed", "trials",
+        "seed", "chain", "defence", "sandbox", "cache", "no_cache", "record", "replay", "record_missing", "foreign", "judge", "no_judge", "user", "confidence", "rule_out",
+        "trust_claims", "dry_run", "no_store"])]
     pub resume: Option<Option<String>>,
     #[command(flatten)]
     pub foreign: ImportedToolArgs,

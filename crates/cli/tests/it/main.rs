@@ -20,6 +20,7 @@ mod isolation;
 mod judge;
 mod layering;
 mod older_tools;
+mod output_file;
 mod own_nodes;
 mod published;
 mod recordings;

@@ -4,7 +4,7 @@ use super::api_key::ApiKey;
 use super::chat::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, StopReason, TokenUsage, ToolChoice};
 use super::fault::{FaultKind, ProviderFault};
 use super::tool_names::VendorLimits;
-use super::wire::{WireFormat, count, expect_object, sse_events, take_list, take_string, with_missing_fields};
+use super::wire::{WireFormat, count, expect_object, optional_count, sse_events, take_list, take_string, with_missing_fields};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, Copy)]
@@ -91,22 +91,19 @@ impl WireFormat for AnthropicWire {
             "pause_turn" => StopReason::Paused,
             other => StopReason::Other(other.to_owned()),
         };
-        let usage = body.remove("usage").filter(Value::is_object).map(|usage| parse_usage(&usage));
+        let usage = body.remove("usage").as_ref().and_then(parse_usage);
         let model = take_string(&mut body, "model");
         Ok(ModelReply { blocks, stop, usage, model, request_id: None, latency_ms: 0, rest: body })
     }
 }
 
-/// Parses usage. Anthropic's `input_tokens` excludes cached tokens; [`TokenUsage::input`] includes them.
-fn parse_usage(usage: &Value) -> TokenUsage {
-    let (cache_read, cache_write) = (count(usage, "/cache_read_input_tokens"), count(usage, "/cache_creation_input_tokens"));
-    TokenUsage {
-        input: count(usage, "/input_tokens").saturating_add(cache_read).saturating_add(cache_write),
-        output: count(usage, "/output_tokens"),
-        cache_read,
-        cache_write,
-        reasoning: 0,
-    }
+/// Parses usage; `None` if a count is missing or unreadable. Anthropic's `input_tokens` excludes cached tokens; [`TokenUsage::input`]
+/// includes them.
+fn parse_usage(usage: &Value) -> Option<TokenUsage> {
+    let cache_read = optional_count(usage, "/cache_read_input_tokens")?;
+    let cache_write = optional_count(usage, "/cache_creation_input_tokens")?;
+    let input = count(usage, "/input_tokens")?.saturating_add(cache_read).saturating_add(cache_write);
+    Some(TokenUsage { input, output: count(usage, "/output_tokens")?, cache_read, cache_write, reasoning: 0 })
 }
 
 fn encode_message(message: &ChatMessage) -> Value {

@@ -81,12 +81,10 @@ impl HttpProvider {
     async fn settle(&self, ask: &ModelCall, reservation: BudgetReservation, reply: ModelReply) -> Result<ModelReply, ProviderFault> {
         let reply = self.scrub_key(reply)?;
         let paid = match (&self.price, &reply.usage) {
-            (Some(price), Some(usage)) if usage.input > 0 => cost(price, usage),
-            // Without usage from the server, charge the ceiling.
-            (Some(_), _) => reservation.ceiling(),
-            (None, _) => Money::ZERO,
+            (Some(price), Some(usage)) if usage.input > 0 => reservation.settle(cost(price, usage)),
+            (Some(_), _) => reservation.settle_unreadable(),
+            (None, _) => reservation.settle(Money::ZERO),
         };
-        reservation.settle(paid);
         self.ledger.settle(&ask.call, paid, &super::settled_reply::keyed_reply_json(ask, &reply)).await?;
         Ok(reply)
     }

@@ -4,7 +4,7 @@ use super::api_key::ApiKey;
 use super::chat::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, StopReason, TokenUsage, ToolChoice};
 use super::fault::ProviderFault;
 use super::tool_names::VendorLimits;
-use super::wire::{WireFormat, expect_object, take_string, with_missing_fields};
+use super::wire::{WireFormat, count, expect_object, optional_count, take_string, with_missing_fields};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, Copy)]
@@ -101,13 +101,7 @@ impl WireFormat for OllamaWire {
             "stop" | "" => StopReason::End,
             other => StopReason::Other(other.to_owned()),
         };
-        let mut number = |key: &str| body.remove(key).and_then(|value| value.as_u64());
-        let usage = match (number("prompt_eval_count"), number("eval_count")) {
-            (None, None) => None,
-            (input, output) => {
-                Some(TokenUsage { input: input.unwrap_or_default(), output: output.unwrap_or_default(), ..TokenUsage::default() })
-            }
-        };
+        let usage = parse_usage(&mut body);
         let model = take_string(&mut body, "model");
         Ok(ModelReply { blocks, stop, usage, model, request_id: None, latency_ms: 0, rest: body })
     }
@@ -178,4 +172,13 @@ fn parse_blocks(mut message: Map<String, Value>) -> Result<Vec<ContentBlock>, Pr
         blocks.push(ContentBlock::Other { raw: Value::Object(message) });
     }
     Ok(blocks)
+}
+/// Parses usage; `None` if a count is missing or unreadable. A prompt that the server has cached is not counted.
+fn parse_usage(body: &mut Map<String, Value>) -> Option<TokenUsage> {
+    let counts = Value::Object(["prompt_eval_count", "eval_count"].iter().filter_map(|key| body.remove_entry(*key)).collect());
+    Some(TokenUsage {
+        input: optional_count(&counts, "/prompt_eval_count")?,
+        output: count(&counts, "/eval_count")?,
+        ..TokenUsage::default()
+    })
 }

@@ -4,7 +4,7 @@ use super::api_key::ApiKey;
 use super::chat::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, StopReason, TokenUsage, ToolChoice};
 use super::fault::ProviderFault;
 use super::tool_names::VendorLimits;
-use super::wire::{WireFormat, count, expect_object, sse_events, take_list, take_string, with_missing_fields};
+use super::wire::{WireFormat, count, expect_object, optional_count, sse_events, take_list, take_string, with_missing_fields};
 use serde_json::{Map, Value, json};
 
 /// Variants of the format, which differ in field names and tool limits.
@@ -96,13 +96,7 @@ impl WireFormat for OpenAiChatWire {
             "stop" => StopReason::End,
             other => StopReason::Other(other.to_owned()),
         };
-        let usage = body.remove("usage").filter(Value::is_object).map(|usage| TokenUsage {
-            input: count(&usage, "/prompt_tokens"),
-            output: count(&usage, "/completion_tokens"),
-            cache_read: count(&usage, "/prompt_tokens_details/cached_tokens"),
-            cache_write: count(&usage, "/prompt_tokens_details/cache_write_tokens"),
-            reasoning: count(&usage, "/completion_tokens_details/reasoning_tokens"),
-        });
+        let usage = body.remove("usage").as_ref().and_then(parse_usage);
         let model = take_string(&mut body, "model");
         choice.remove("index");
         if !choice.is_empty() {
@@ -110,6 +104,17 @@ impl WireFormat for OpenAiChatWire {
         }
         Ok(ModelReply { blocks, stop, usage, model, request_id: None, latency_ms: 0, rest: body })
     }
+}
+
+/// Parses usage; `None` if a count is missing or unreadable.
+fn parse_usage(usage: &Value) -> Option<TokenUsage> {
+    Some(TokenUsage {
+        input: count(usage, "/prompt_tokens")?,
+        output: count(usage, "/completion_tokens")?,
+        cache_read: optional_count(usage, "/prompt_tokens_details/cached_tokens")?,
+        cache_write: optional_count(usage, "/prompt_tokens_details/cache_write_tokens")?,
+        reasoning: optional_count(usage, "/completion_tokens_details/reasoning_tokens")?,
+    })
 }
 
 /// Encodes a message as several vendor messages: one for each tool result, then the user text.

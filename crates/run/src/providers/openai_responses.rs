@@ -4,7 +4,7 @@ use super::api_key::ApiKey;
 use super::chat::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, StopReason, TokenUsage, ToolChoice};
 use super::fault::{FaultKind, ProviderFault};
 use super::tool_names::VendorLimits;
-use super::wire::{WireFormat, count, expect_object, sse_events, take_list, take_string, with_missing_fields};
+use super::wire::{WireFormat, count, expect_object, optional_count, sse_events, take_list, take_string, with_missing_fields};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, Copy)]
@@ -101,13 +101,7 @@ impl WireFormat for OpenAiResponsesWire {
             ("completed", _) => StopReason::End,
             (other, reason) => StopReason::Other(format!("{other} {reason}").trim().to_owned()),
         };
-        let usage = body.remove("usage").filter(Value::is_object).map(|usage| TokenUsage {
-            input: count(&usage, "/input_tokens"),
-            output: count(&usage, "/output_tokens"),
-            cache_read: count(&usage, "/input_tokens_details/cached_tokens"),
-            cache_write: count(&usage, "/input_tokens_details/cache_write_tokens"),
-            reasoning: count(&usage, "/output_tokens_details/reasoning_tokens"),
-        });
+        let usage = body.remove("usage").as_ref().and_then(parse_usage);
         let model = take_string(&mut body, "model");
         // The response echoes parts of the request; drop them.
         for echoed in ["instructions", "tools", "tool_choice", "incomplete_details", "error"] {
@@ -115,6 +109,17 @@ impl WireFormat for OpenAiResponsesWire {
         }
         Ok(ModelReply { blocks, stop, usage, model, request_id: None, latency_ms: 0, rest: body })
     }
+}
+
+/// Parses usage; `None` if a count is missing or unreadable.
+fn parse_usage(usage: &Value) -> Option<TokenUsage> {
+    Some(TokenUsage {
+        input: count(usage, "/input_tokens")?,
+        output: count(usage, "/output_tokens")?,
+        cache_read: optional_count(usage, "/input_tokens_details/cached_tokens")?,
+        cache_write: optional_count(usage, "/input_tokens_details/cache_write_tokens")?,
+        reasoning: optional_count(usage, "/output_tokens_details/reasoning_tokens")?,
+    })
 }
 
 fn failure_fault(body: &Map<String, Value>) -> ProviderFault {

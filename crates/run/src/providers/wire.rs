@@ -55,9 +55,20 @@ pub(super) fn take_string(from: &mut Map<String, Value>, key: &str) -> String {
     }
 }
 
-/// Returns a count, 0 if absent.
-pub(super) fn count(from: &Value, path: &str) -> u64 {
-    from.pointer(path).and_then(Value::as_u64).unwrap_or_default()
+/// Largest number of tokens that a reply can report.
+const MAX_TOKENS: u64 = 1_000_000_000;
+
+/// Returns a count of tokens; `None` if it is absent or no plain integer in range.
+pub(super) fn count(from: &Value, path: &str) -> Option<u64> {
+    from.pointer(path).and_then(Value::as_u64).filter(|tokens| *tokens <= MAX_TOKENS)
+}
+
+/// Returns a count that not every vendor reports: 0 if it is absent or null, `None` if it is no plain integer in range.
+pub(super) fn optional_count(from: &Value, path: &str) -> Option<u64> {
+    match from.pointer(path) {
+        None | Some(Value::Null) => Some(0),
+        Some(_) => count(from, path),
+    }
 }
 
 /// Adds fields that are not present yet.
@@ -104,6 +115,18 @@ pub(super) fn sse_events(text: &str) -> impl Iterator<Item = String> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_plain_integers_in_range_are_counts() {
+        let usage = json!({ "good": 12, "zero": 0, "float": 4096.0, "text": "4096", "negative": -1, "huge": 9_223_372_036_854_775_807_u64,
+            "more": 1e30, "null": null, "list": [1] });
+        assert_eq!((count(&usage, "/good"), count(&usage, "/zero"), count(&usage, "/absent")), (Some(12), Some(0), None));
+        for wrong in ["/float", "/text", "/negative", "/huge", "/more", "/list"] {
+            assert_eq!((count(&usage, wrong), optional_count(&usage, wrong)), (None, None), "{wrong}");
+        }
+        assert_eq!((optional_count(&usage, "/absent"), optional_count(&usage, "/null"), count(&usage, "/null")), (Some(0), Some(0), None));
+    }
 
     #[test]
     fn sse_events_split_at_empty_lines_and_drop_a_cut_event() {

@@ -44,9 +44,9 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         crate::sandbox::print_fallback(io, &sandbox.choice);
     }
     super::block_on(async {
-        let prepared =
-            prepare(plan, &run_environment(source, sandbox), imported_tools::parse_tool_answers(source, workspace, &args.foreign.foreign))
-                .await?;
+        let imported = plan.spec().options.foreign_tools.clone();
+        let answers = imported_tools::parse_tool_answers(source, workspace, &imported);
+        let prepared = prepare(plan, &run_environment(source, sandbox), answers).await?;
         let handle = RunHandle::open(origin, &prepared)?;
         let summary = execute_watched(io, &prepared, &handle).await?;
         Ok(print_run_report(io, source, args, &ExecutedRun { prepared: &prepared, handle: &handle, summary: &summary }))

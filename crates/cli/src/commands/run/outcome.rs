@@ -6,6 +6,7 @@ use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report::{self, RunReport, TrialLine};
 use crate::workspace_source::WorkspaceSource;
+use ::run::BillingDoubts;
 use campaign::{PreparedRun, RunHandle, RunStorage, RunStoreError, RunSummary};
 use model::{AbortCause, UserError};
 use store::StoreError;
@@ -73,6 +74,17 @@ pub(super) struct ExecutedRun<'r> {
     pub summary: &'r RunSummary,
 }
 
+/// Says how many calls were not charged by the counts of their vendor.
+fn print_billing_doubts(io: &CliOutput, doubts: BillingDoubts) {
+    if doubts.unreadable > 0 {
+        let replies = model::count_of(doubts.unreadable, "reply", "replies");
+        io.print_message(&format!("{replies} without readable token counts, charged at the most that the call was reserved for"));
+    }
+    if doubts.impossible > 0 {
+        io.print_message("a vendor reported more tokens than its request allowed; no call was paid after that, check its bill");
+    }
+}
+
 /// Prints the report of a run.
 pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, executed: &ExecutedRun<'_>) -> ExitKind {
     let ExecutedRun { prepared, handle, summary } = *executed;
@@ -83,6 +95,7 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
         let (id, flag) = (handle.short_id(), io.workspace_flag());
         io.print_message(&format!("{ended} of {planned} ended; resume with: bardo-eval run --resume {id}{flag}"));
     }
+    print_billing_doubts(io, prepared.funds().budget.billing_doubts());
     let workspace = prepared.plan().workspace();
     let judge_name = prepared.plan().spec().settings.judge.as_deref();
     let shown = RunReport {

@@ -26,10 +26,9 @@ impl RunStart {
         if let Some(wanted) = &args.resume {
             let (store, run) = stored_runs::find_unfinished_run(&args.store.store, wanted.as_deref())?;
             let locked = LockedRun::lock(store, &run)?;
-            let spec = RunSpec::from_stored(&locked.run().settings, args.budget, run_options(args));
+            let spec = RunSpec::from_stored(&locked.run().settings, args.budget, args.concurrency.map(at_once));
             let spec = spec.map_err(|error| UserError::without_remedy(format!("run {} cannot be resumed: {error}", run.short_id())))?;
-            let wish = args.sandbox.or_else(|| sandbox::stored_mode(spec.settings.sandbox.as_deref()));
-            let sandbox = sandbox::agent_sandbox(wish, source, &args.store.store)?;
+            let sandbox = sandbox::agent_sandbox(sandbox::stored_mode(spec.settings.sandbox.as_deref()), source, &args.store.store)?;
             return Ok(Self { spec, origin: RunOrigin::Resumed(Box::new(locked)), sandbox });
         }
         let sandbox = sandbox::agent_sandbox(args.sandbox, source, &args.store.store)?;
@@ -83,9 +82,13 @@ fn tier_judge(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) -
     (has_key || is_recorded()).then(|| judge.name.value.clone())
 }
 
+fn at_once(concurrency: u64) -> usize {
+    usize::try_from(concurrency).unwrap_or(1)
+}
+
 fn run_options(args: &RunArgs) -> RunOptions {
     RunOptions {
-        concurrency: usize::try_from(args.concurrency).unwrap_or(1),
+        concurrency: args.concurrency.map_or_else(|| RunOptions::default().concurrency, at_once),
         cache: !args.no_cache,
         recordings: match (args.record, args.replay, args.record_missing) {
             (true, ..) => Some(RecordingMode::Record),

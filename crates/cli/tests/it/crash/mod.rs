@@ -33,12 +33,11 @@ async fn run_killed_twenty_times_yields_the_same_record() {
     assert_eq!(stage.request_count(), planned);
     let mut killed = 0;
     for moment in kill_points(KILLS, planned) {
-        let command =
-            if killed == 0 { [&["run"], &args[..]].concat() } else { vec!["run", "--resume", "--concurrency", "16", "--no-cache"] };
+        let command = if killed == 0 { [&["run"], &args[..]].concat() } else { vec!["run", "--resume"] };
         killed += u64::from(stage.kill_at(&command, planned + moment).await);
     }
     assert_eq!(killed, KILLS, "the run was over before it could be killed");
-    let resumed = stage.run_to_end(&["run", "--resume", "--concurrency", "16", "--no-cache"]).await;
+    let resumed = stage.run_to_end(&["run", "--resume"]).await;
     for key in ["record", "trials", "verdicts", "passed"] {
         let strip = |document: &Value| document[key].to_string().replace("--store calm.sqlite ", "").replace(" --store calm.sqlite", "");
         assert_eq!(strip(&resumed), strip(&calm), "{key}");
@@ -61,10 +60,10 @@ async fn budget_holds_across_kills() {
     let args =
         ["--subject", "priced", "--suite", "tool_selection", "--trials", "120", "--concurrency", "2", "--no-cache", "--budget", "2.40"];
     for (n, moment) in [10, 20, 30, 40].into_iter().enumerate() {
-        let command = if n == 0 { [&["run"], &args[..]].concat() } else { vec!["run", "--resume", "--concurrency", "2", "--no-cache"] };
+        let command = if n == 0 { [&["run"], &args[..]].concat() } else { vec!["run", "--resume"] };
         assert!(stage.kill_at(&command, moment).await, "the run was over before it could be killed");
     }
-    let ended = stage.run_to_end(&["run", "--resume", "--concurrency", "2", "--no-cache"]).await;
+    let ended = stage.run_to_end(&["run", "--resume"]).await;
     assert_ne!(ended["exit"], 0, "{ended:#}");
     let unfunded = ended["unfunded"].as_u64().unwrap();
     assert!(unfunded > 0 && ended["trials"]["finished"].as_u64().unwrap() > 40, "{ended:#}");
@@ -74,7 +73,7 @@ async fn budget_holds_across_kills() {
     assert!(billed <= 2_400_000_000, "{billed}");
     // A larger budget funds the remaining trials; money already spent stays spent.
     let before = stage.request_count();
-    let more = stage.run_to_end(&["run", "--resume", "--budget", "100", "--no-cache"]).await;
+    let more = stage.run_to_end(&["run", "--resume", "--budget", "100"]).await;
     assert_eq!((&more["unfunded"], &more["trials"]["finished"]), (&0.into(), &240.into()), "{more:#}");
     assert_eq!(stage.request_count() - before, unfunded);
 }

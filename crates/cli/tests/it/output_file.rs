@@ -1,0 +1,76 @@
+//! `-o FILE` writes through devices, pipes and links, and replaces only regular files.
+
+use crate::harness::TestFolder;
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+use std::process::{Command, Stdio};
+
+const LIST: &[&str] = &["list", "profiles", "--embedded"];
+
+fn expected() -> String {
+    TestFolder::new().run(LIST).assert_exit(0).stdout
+}
+
+fn written_to(folder: &TestFolder, target: &str) -> crate::harness::ProgramOutput {
+    folder.run(&[LIST, &["-o", target]].concat())
+}
+
+#[test]
+fn a_regular_file_is_replaced_with_its_permissions() {
+    let folder = TestFolder::new();
+    folder.write("report.txt", "old");
+    fs::set_permissions(folder.path("report.txt"), fs::Permissions::from_mode(0o640)).unwrap();
+    written_to(&folder, "report.txt").assert_exit(0);
+    assert_eq!(folder.read("report.txt"), expected());
+    assert_eq!(fs::metadata(folder.path("report.txt")).unwrap().permissions().mode() & 0o777, 0o640);
+    written_to(&folder, "deep/below/report.txt").assert_exit(0);
+    assert_eq!(folder.read("deep/below/report.txt"), expected());
+    assert_eq!(folder.files().len(), 2, "no draft is left: {:?}", folder.files());
+}
+
+#[test]
+fn a_link_stays_and_its_target_is_written() {
+    let folder = TestFolder::new();
+    folder.write("target.txt", "old");
+    symlink("target.txt", folder.path("link")).unwrap();
+    symlink("later.txt", folder.path("dangling")).unwrap();
+    written_to(&folder, "link").assert_exit(0);
+    written_to(&folder, "dangling").assert_exit(0);
+    for (link, target) in [("link", "target.txt"), ("dangling", "later.txt")] {
+        assert!(fs::symlink_metadata(folder.path(link)).unwrap().is_symlink(), "{link}");
+        assert_eq!(folder.read(target), expected(), "{target}");
+    }
+}
+
+#[test]
+fn a_pipe_is_written_to_and_stays() {
+    let folder = TestFolder::new();
+    let pipe = folder.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().unwrap();
+    written_to(&folder, "pipe").assert_exit(0);
+    let read = reader.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(read.stdout).unwrap(), expected());
+    assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+}
+
+#[test]
+fn devices_and_process_substitution_are_written_to() {
+    let folder = TestFolder::new();
+    written_to(&folder, "/dev/null").assert_exit(0);
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    let program = env!("CARGO_BIN_EXE_bardo-eval");
+    for script in ["\"$0\" list profiles --embedded -o /dev/stdout | cat", "\"$0\" list profiles --embedded -o >(cat); wait"] {
+        let ran = Command::new("bash").args(["-c", script, program]).current_dir(folder.path("")).output().unwrap();
+        assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected(), "{script}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
+}
+
+#[test]
+fn a_full_device_and_a_folder_are_errors() {
+    let folder = TestFolder::new();
+    written_to(&folder, "/dev/full").assert_exit(3).assert_stderr("the result could not be written");
+    fs::create_dir(folder.path("folder")).unwrap();
+    written_to(&folder, "folder").assert_exit(3).assert_stderr("the result could not be written: it is a folder");
+    assert!(fs::metadata("/dev/full").unwrap().file_type().is_char_device());
+}
