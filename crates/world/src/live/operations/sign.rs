@@ -22,7 +22,8 @@ const MIN_UNIX_DEADLINE: u64 = 1_000_000_000;
 pub(super) fn sign(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let mut message = TypedMessage::default();
     for (name, value) in args.as_map() {
-        let kind = tool.params.get(name).or_else(|| args.tool.params.get(name)).and_then(|param| param.kind.as_ref());
+        // A quote may count in other units than the write it prepares.
+        let kind = args.tool.params.get(name).or_else(|| tool.params.get(name)).and_then(|param| param.kind.as_ref());
         let skip = matches!(name.as_str(), "dry_run" | "action_id") || value.is_null() || matches!(kind, Some(ParamKind::Deadline));
         if !skip {
             let (is, value) = field(builder, args, name, kind, value)?;

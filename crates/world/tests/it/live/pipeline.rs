@@ -141,3 +141,22 @@ async fn order_uses_the_calldata_hash_of_its_quote() {
     trial.call_ok("uniswap_api_submit_order", order(&text_field(&quote, "action_id"))).await;
     assert!(recorded_hashes(&trial).contains(&("mined", Some(text_field(&quote, "calldata_hash")))));
 }
+
+/// A quote in base units prepares an order of that amount, although the order's own tool counts in whole tokens.
+#[tokio::test]
+async fn limit_order_signs_the_quoted_base_units() {
+    let mut trial = LiveTrial::open_observing("defi_small");
+    let quote = trial
+        .call_ok(
+            "uniswap_api_get_limit_order_quote",
+            json!({ "swapper": "0xca9E00000000000000000000000000000000cA9e", "token_in": "LINK", "token_out": "USDC", "chain_id": BASE,
+                "amount": "40000000000000000000", "limit_price": "19", "trade_type": "EXACT_INPUT", "order_deadline": 3600 }),
+        )
+        .await;
+    let order =
+        json!({ "signature": format!("0x{}", "1b".repeat(65)), "quote": { "action_id": quote["action_id"] }, "routing": "LIMIT_ORDER" });
+    trial.call_ok("uniswap_api_submit_order", order).await;
+    let signed = trial.events().find(|happened| matches!(happened, EventKind::Signed { .. })).map(|event| json!(event).to_string());
+    let signed = signed.expect("a signature");
+    assert!(signed.contains("\"40000000000000000000\"") && !signed.contains("40000000000000000000000"), "{signed}");
+}
