@@ -19,7 +19,8 @@ pub fn fold(text: &str, fold: FoldMode) -> String {
     lower.split(is_folded).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Reports whether a phrase occurs in a text as whole words. An empty phrase never does.
+/// Reports whether a phrase occurs in a text as whole words; in scripts that write words without spaces, anywhere. An empty phrase never
+/// does.
 pub fn contains_phrase(text: &str, phrase: &str, folding: FoldMode) -> bool {
     let (text, phrase) = (fold(text, folding), fold(phrase, folding));
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -27,8 +28,17 @@ pub fn contains_phrase(text: &str, phrase: &str, folding: FoldMode) -> bool {
         && text.match_indices(&phrase).any(|(start, found)| {
             let before = text[..start].chars().next_back();
             let after = text[start + found.len()..].chars().next();
-            !before.is_some_and(is_word) && !after.is_some_and(is_word)
+            let joined = |outside: Option<char>, edge: Option<char>| {
+                outside.is_some_and(is_word) && ![outside, edge].into_iter().flatten().any(is_unspaced)
+            };
+            !joined(before, found.chars().next()) && !joined(after, found.chars().next_back())
         })
+}
+
+/// Reports whether a character belongs to a script whose words are not separated by spaces, or have endings without a space: kana, Han,
+/// Hangul, Thai.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{0e00}'..='\u{0e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
 #[cfg(test)]
@@ -44,6 +54,16 @@ mod tests {
         assert!(!says("my_swap_get_quote", "swap_get_quote"));
         assert!(says("Über execute-swap.", "execute-swap"));
         assert!(!says("anything", ""));
+    }
+
+    #[test]
+    fn words_without_spaces_are_found() {
+        let says = |text, phrase| contains_phrase(text, phrase, FoldMode::Punctuation);
+        assert!(says("いくらを交換しますか？", "いくら"));
+        assert!(says("请问要兑换多少USDC？", "多少"));
+        assert!(says("금액은 얼마인가요?", "금액"));
+        assert!(says("请问要兑换多少USDC？", "usdc"));
+        assert!(!says("请问要兑换多少", "链"));
     }
 
     #[test]
