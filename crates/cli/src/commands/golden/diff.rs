@@ -46,11 +46,9 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
     let own = golden.of_subject(&subject.name);
     if own.shelves.is_empty() {
         let others: Vec<&str> = golden.subjects().into_iter().collect();
-        io.print_message(&format!(
-            "there is no baseline of subject {0}, only of {1}  create one with `bardo-eval golden update --subject {0}`",
-            *subject.name,
-            others.join(", ")
-        ));
+        let what = format!("there is no baseline of subject {}, only of {}", *subject.name, others.join(", "));
+        let remedy = format!("create one with `bardo-eval golden update --subject {}`", *subject.name);
+        io.print_message(&UserError::new(what, remedy).to_string());
     }
     let new = GoldenSet::from_record(&workspace, &stored.record, subject, "");
     let mut diff = own.diff(&workspace, &new, args.tolerance);
