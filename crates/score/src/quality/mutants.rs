@@ -44,7 +44,8 @@ impl ToolNeighbours {
         let offered = workspace.surface_tools(&case.brief.surface);
         let is_expected = |name: &str| expected_calls(case).any(|call| workspace.tool(&call.tool).is_some_and(|tool| *tool.name == name));
         let near = self.0.get(tool).into_iter().flatten().map(String::as_str);
-        let is_wrong = |other: &Tool| !is_expected(&other.name) && !(case.kind == SuiteKind::ToolSelection && prepares(other, tool));
+        let is_quote = |other: &Tool| case.kind == SuiteKind::ToolSelection && prepares(other, tool);
+        let is_wrong = |other: &Tool| !is_expected(&other.name) && !is_quote(other);
         near.filter(|name| offered.iter().any(|other| *other.name == **name && is_wrong(other))).take(MAX_NEIGHBOURS).collect()
     }
 }
