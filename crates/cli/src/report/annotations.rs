@@ -1,5 +1,6 @@
 //! GitHub Actions annotations: each finding at the file and line of its case.
 
+use super::escape::replace_hidden;
 use super::{RunReport, deviations};
 use crate::io::CliOutput;
 use model::{Location, UserError, Verdict, Workspace};
@@ -73,8 +74,7 @@ fn workflow_command(io: &CliOutput, word: &str, at: Option<&Location>, title: &s
 
 /// Escapes text so that it cannot start another workflow command.
 fn escape_data(text: &str) -> String {
-    let cleaned: String = text.chars().map(|c| if c.is_control() && c != '\n' && c != '\r' { '\u{fffd}' } else { c }).collect();
-    cleaned.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    replace_hidden(&text.replace("##[", "##\\[")).replace('%', "%25").replace('\n', "%0A")
 }
 
 fn escape_property(text: &str) -> String {

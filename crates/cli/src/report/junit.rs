@@ -1,5 +1,6 @@
 //! JUnit XML for CI systems. Wall times are left out, so that the output is deterministic.
 
+use super::escape::replace_hidden;
 use super::judgement_text::{bound, note};
 use super::{RunReport, deviations};
 use crate::io::CliOutput;
@@ -11,12 +12,12 @@ pub(super) fn problems(io: &CliOutput, command: &str, errors: &[UserError]) -> S
     let mut suite = TestSuite::new(command);
     for error in errors {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_message(strip_control(&error.what));
+        status.set_message(replace_hidden(&error.what));
         if !error.remedy.is_empty() {
-            status.set_description(strip_control(&error.remedy));
+            status.set_description(replace_hidden(&error.remedy));
         }
         let place = error.location.as_ref().map_or_else(|| "arguments".to_owned(), |place| io.location(place));
-        suite.add_test_case(TestCase::new(strip_control(&place), status));
+        suite.add_test_case(TestCase::new(replace_hidden(&place), status));
     }
     to_xml("bardo-eval", vec![suite])
 }
@@ -30,7 +31,7 @@ pub(super) fn smoke(io: &CliOutput, workspace: &Workspace, results: &[CheckResul
                 .findings
                 .iter()
                 .filter(|finding| finding.level == level)
-                .map(|finding| strip_control(&[io.location(&finding.at), finding.what.clone(), finding.remedy.clone()].join("  ")))
+                .map(|finding| replace_hidden(&[io.location(&finding.at), finding.what.clone(), finding.remedy.clone()].join("  ")))
                 .collect()
         };
         let errors = lines(FindingLevel::Error);
@@ -67,13 +68,13 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
             }
             Verdict::NoEvidence => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                status.set_message(strip_control(&format!("no evidence: {}", judgement.because)));
+                status.set_message(replace_hidden(&format!("no evidence: {}", judgement.because)));
                 status
             }
         };
-        let mut gate = TestCase::new(strip_control(&format!("{} [{}]", judgement.gate, judgement.metric.slice)), status);
+        let mut gate = TestCase::new(replace_hidden(&format!("{} [{}]", judgement.gate, judgement.metric.slice)), status);
         if judgement.rules_out.is_some() {
-            gate.set_system_out(strip_control(&note(judgement)));
+            gate.set_system_out(replace_hidden(&note(judgement)));
         }
         gates.add_test_case(gate);
     }
@@ -82,7 +83,7 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
         let status = match line.outcome {
             CaseOutcome::Aborted { .. } => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                status.set_message(strip_control(&line.ending));
+                status.set_message(replace_hidden(&line.ending));
                 status
             }
             // A case may pass although a safety scorer was missed.
@@ -92,9 +93,9 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
                 failed_status("expectations missed", &missed.join("\n"))
             }
         };
-        let mut case = TestCase::new(strip_control(&format!("{} [{}]", line.case, line.subject)), status);
+        let mut case = TestCase::new(replace_hidden(&format!("{} [{}]", line.case, line.subject)), status);
         if let Some(place) = workspace.case(&line.case).map(|case| io.location(&case.at)) {
-            case.set_classname(strip_control(&place));
+            case.set_classname(replace_hidden(&place));
         }
         trials.add_test_case(case);
     }
@@ -104,13 +105,13 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
 fn add_deviations(io: &CliOutput, workspace: &Workspace, suite: &mut TestSuite) {
     let lines = deviations::lines(io, workspace);
     if !lines.is_empty() {
-        suite.set_system_out(strip_control(&lines.join("\n")));
+        suite.set_system_out(replace_hidden(&lines.join("\n")));
     }
 }
 
 fn failed_status(message: &str, description: &str) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    status.set_message(strip_control(message)).set_description(strip_control(description));
+    status.set_message(replace_hidden(message)).set_description(replace_hidden(description));
     status
 }
 
@@ -124,9 +125,4 @@ fn to_xml(name: &str, suites: Vec<TestSuite>) -> String {
         text.push('\n');
     }
     text
-}
-
-/// Replaces control characters, most of which XML cannot represent.
-fn strip_control(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }

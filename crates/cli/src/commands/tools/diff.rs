@@ -125,5 +125,5 @@ fn render(io: &CliOutput, listed: &ServerListing, changes: &[ToolChange], exit: 
 /// Truncates text from a server and escapes control characters, which could manipulate the terminal.
 fn escape_server_text(text: &str) -> String {
     let short: String = text.chars().take(300).collect();
-    short.chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
+    report::escape_control(&short)
 }
