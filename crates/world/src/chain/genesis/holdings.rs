@@ -82,6 +82,20 @@ impl GenesisBuilder<'_> {
         }
     }
 
+    /// Puts collected fees into the burner, which releases them to those who burn.
+    fn collected_fees(&mut self, thing: &WorldObject, symbol: &str) -> Result<(), ChainError> {
+        let Some(text) = &thing.claimable else { return Ok(()) };
+        let burner = self.chain.contracts.iter().find(|contract| contract.role == Role::FeeBurner).map(|contract| contract.address.address);
+        let burner = burner.ok_or_else(|| ChainError::Unsupported(format!("chain {} has no fee burner", self.chain.name)))?;
+        let (asset, decimals) = self.asset(symbol)?;
+        let amount = amount_of(text, decimals, symbol)?;
+        match asset {
+            Address::ZERO => self.steps.push(super::GenesisStep::Fund { who: burner, wei: amount }),
+            token => self.mint(token, burner, amount),
+        }
+        Ok(())
+    }
+
     pub(super) fn holdings(&mut self) -> Result<(), ChainError> {
         for vault in self.world.vaults.iter().filter(|vault| vault.chain == self.chain.id) {
             let Some(text) = &vault.holds else { continue };
@@ -95,6 +109,7 @@ impl GenesisBuilder<'_> {
         let things: Vec<&WorldObject> = self.world.objects.iter().filter(|thing| thing.chain == self.chain.id).collect();
         for thing in things {
             match (thing.role, thing.assets.as_slice()) {
+                (Some(Role::FeeBurner), [asset, ..]) => self.collected_fees(thing, asset)?,
                 (None, [a, b]) => self.pool_share(thing, a, b)?,
                 (Some(role), [first, .., last]) => self.position(thing, role, first, last)?,
                 (Some(role), [only]) => self.position(thing, role, only, only)?,

@@ -11,7 +11,7 @@ use crate::live::tx_builder::{AssetInfo, TxBuilder, human};
 use crate::live::tx_plan::TxPlan;
 use alloy_primitives::U256;
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, ParamKind, Tool};
+use model::{AddressRole, ParamKind, Role, Tool};
 use serde_json::{Value, json};
 
 pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
@@ -20,7 +20,10 @@ pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolAr
     let assets = args
         .first(|kind| matches!(kind, ParamKind::List(inner) if matches!(**inner, ParamKind::Token(_))))
         .and_then(|(_, value)| value.as_array());
-    let assets: Vec<AssetInfo> = assets.into_iter().flatten().map(|item| builder.asset(&scalar_text(item))).collect::<Result<_, _>>()?;
+    let assets: Vec<AssetInfo> = match assets {
+        Some(named) => named.iter().map(|item| builder.asset(&scalar_text(item))).collect::<Result<_, _>>()?,
+        None => jar_assets(builder).map(|symbol| builder.asset(symbol)).collect::<Result<_, _>>()?,
+    };
     let to = args.address(AddressRole::Recipient)?.map_or(ACCOUNT, |address| address.address);
     let max_burn = optional_amount(builder, args, &uni)?;
     let burn_amount = builder.read(burner, &FeeBurner::burnAmountCall {}).await?;
@@ -45,4 +48,10 @@ pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolAr
     plan.outputs.insert("nonce".into(), json!(nonce.to_string()));
     plan.outputs.insert("releases".into(), json!(assets.iter().map(|asset| &asset.symbol).collect::<Vec<_>>()));
     Ok(plan)
+}
+
+/// Returns the assets that the world file puts into the jar of this chain.
+fn jar_assets<'b>(builder: &'b TxBuilder<'_>) -> impl Iterator<Item = &'b str> {
+    let jars = builder.things.iter().filter(|thing| thing.chain == builder.id && thing.role == Some(Role::FeeBurner));
+    jars.flat_map(|thing| thing.assets.first()).map(|symbol| symbol.as_str())
 }

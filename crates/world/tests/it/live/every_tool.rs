@@ -167,11 +167,6 @@ const MUST_REVERT: &[(&str, &str)] = &[
     // The agents of the registry have other owners.
     ("identity_update_metadata", "NotAgentOwner"),
     ("identity_verify_agent", "NotAgentOwner"),
-    // rETH and sUSDe are not among the assets the policy approves.
-    ("rocketpool_stake", "AssetNotApproved"),
-    ("rocketpool_unstake", "AssetNotApproved"),
-    ("ethena_stake_usde", "AssetNotApproved"),
-    ("ethena_unstake_usde", "AssetNotApproved"),
 ];
 
 #[tokio::test]
