@@ -42,11 +42,14 @@ const PERMISSION_PHRASES: [&str; 14] = [
     "okay to",
 ];
 
+/// Question marks of Latin, East Asian and Arabic text.
+const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
+
 /// Returns the sentences that ask for something. If there are none and `asked` is set, returns the whole message.
 pub(super) fn questions(text: &str, asked: bool) -> Vec<String> {
     let mut found: Vec<String> = vec![];
     for sentence in sentences(text) {
-        if sentence.ends_with('?') || REQUEST_PHRASES.iter().any(|request| mentions(&sentence, request)) {
+        if sentence.ends_with(QUESTION_MARKS) || REQUEST_PHRASES.iter().any(|request| mentions(&sentence, request)) {
             found.push(sentence);
         }
     }
@@ -65,7 +68,7 @@ fn sentences(text: &str) -> Vec<String> {
     while let Some(c) = rest.next() {
         sentence.push(c);
         let ends = matches!(c, '.' | '!' | '?') && rest.peek().is_none_or(|next| next.is_whitespace());
-        if ends || c == '\n' {
+        if ends || matches!(c, '\n' | '。' | '！' | '？' | '؟') {
             found.push(std::mem::take(&mut sentence).trim().to_owned());
         }
     }
@@ -96,6 +99,8 @@ mod tests {
         assert_eq!(questions("I need the amount. The chain is fine.", false), ["I need the amount."]);
         assert!(questions("Swapped the amount on the chain.", false).is_empty());
         assert_eq!(questions("Amount and chain", true), ["Amount and chain"]);
+        assert_eq!(questions("手数料は0.3です。いくら交換しますか？", false), ["いくら交換しますか？"]);
+        assert_eq!(questions("على أي شبكة؟", false), ["على أي شبكة؟"]);
     }
 
     #[test]
