@@ -11,6 +11,8 @@ pub struct CoverageMinimums {
     pub cases_per_skill: u64,
     /// Cases per skill in which its agent carries it out.
     pub carried_out_per_skill: u64,
+    /// Skills whose agent lacks a tool to carry them out.
+    pub not_carried_out: Vec<String>,
     pub cases_per_chain: u64,
     pub cases_per_language: u64,
     /// Languages that need cases, as in the tags `lang_de`, `lang_zh`.
@@ -34,6 +36,7 @@ pub(crate) fn read_coverage(node: &YamlNode, report: &ProblemReport) -> Option<C
         cases_per_agent: fields.or_default("cases_per_agent", unsigned),
         cases_per_skill: fields.or_default("cases_per_skill", unsigned),
         carried_out_per_skill: fields.or_default("carried_out_per_skill", unsigned),
+        not_carried_out: fields.or_default("not_carried_out", list(name)),
         cases_per_chain: fields.or_default("cases_per_chain", unsigned),
         cases_per_language: fields.or_default("cases_per_language", unsigned),
         languages: fields.or_default("languages", list(name)),

@@ -136,7 +136,9 @@ impl CaseCounts {
         }
         for skill in &workspace.skills {
             need(CoverageGroup::Skill, skill.name.value.clone(), least(|minimums| minimums.cases_per_skill));
-            need(CoverageGroup::CarriedOutSkill, skill.name.value.clone(), least(|minimums| minimums.carried_out_per_skill));
+            let is_left_out = minimums.is_some_and(|minimums| minimums.not_carried_out.contains(&skill.name));
+            let carried_out = if is_left_out { 0 } else { least(|minimums| minimums.carried_out_per_skill) };
+            need(CoverageGroup::CarriedOutSkill, skill.name.value.clone(), carried_out);
         }
         let reachable = reachable_tools(workspace);
         for tool in &workspace.tools {
