@@ -2,6 +2,7 @@
 
 use bardo_eval_score::quality::transcript_from_reference;
 use bardo_eval_score::scorers::{Evidence, score};
+use model::ScorerId;
 use model::transcript::ReviewDecision;
 
 #[test]
@@ -12,7 +13,9 @@ fn references_have_no_violations() {
         cases += 1;
         let transcript = transcript_from_reference(&workspace, case, &case.reference, ReviewDecision::Approve);
         for score in score(&Evidence::new(&workspace, case, &transcript)) {
-            if score.reading.is_violation() {
+            // Without a world neither the account nor a persona tells an address.
+            let needs_world = case.brief.carry_out && score.scorer == ScorerId::AddressGrounding;
+            if score.reading.is_violation() && !needs_world {
                 let because: Vec<_> = score.because.iter().map(|because| because.what.as_str()).collect();
                 offences.push(format!("{} {}: {}", case.id.value, score.scorer, because.join("; ")));
             }
