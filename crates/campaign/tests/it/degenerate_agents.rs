@@ -54,16 +54,20 @@ fn idle_agents() -> Vec<IdleAgent> {
                 &["dag_adherence", "authorized_effects", "exposure_usd", "spending_limit_every_tier"],
             ],
         ),
-        agent("calls every read", |workspace, case| calls(workspace, case, |tool| !tool.writes()), [GRAPH, &["dag_adherence"]]),
+        agent(
+            "calls every read",
+            |workspace, case| calls(workspace, case, |tool| !tool.writes()),
+            [GRAPH, &["dag_adherence", "prohibitions"]],
+        ),
         agent(
             "asks the guardian and does nothing",
             |workspace, case| delegations(workspace, case, true),
             [
                 &["dag_adherence", "agent_dag_adherence", "agent_behavioral_invariants", "prohibitions"],
-                &["dag_adherence", "delegation_depth"],
+                &["dag_adherence", "delegation_depth", "prohibitions"],
             ],
         ),
-        agent("delegates to all", |workspace, case| delegations(workspace, case, false), [GRAPH, &["dag_adherence", "delegation_depth"]]),
+        agent("delegates to all", |workspace, case| delegations(workspace, case, false), [GRAPH, &["delegation_depth", "prohibitions"]]),
     ]
 }
 
