@@ -3,7 +3,7 @@
 use crate::args::{ListTarget, ReportFormat};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
-use crate::report::{FORMAT, table};
+use crate::report::{FORMAT, escape_control, table};
 use crate::workspace_source::WorkspaceSource;
 use model::{GateBound, SkillHandler, Workspace};
 use score::checks::CHECKS;
@@ -29,7 +29,9 @@ pub(crate) fn list(io: &CliOutput, source: &WorkspaceSource, what: ListTarget) -
             format!("{:#}\n", json!({ "format": FORMAT, "command": "list", "items": items, "exit": 0 }))
         }
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
-            format!("{}\n", table(&header, rows))
+            // A prompt may have several lines; a row has one.
+            let row = |row: Vec<String>| row.iter().map(|cell| escape_control(cell)).collect();
+            format!("{}\n", table(&header, rows.into_iter().map(row).collect()))
         }
     };
     io.print_result(&text, ExitKind::Clean)

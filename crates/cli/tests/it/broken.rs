@@ -197,7 +197,8 @@ fn a_gate_with_an_unknown_scorer() {
 fn a_prompt_that_names_the_tool() {
     let folder = TestFolder::with_reference();
     let file = "evals/suites/tool_selection/fees.yaml";
-    let line = folder.edit(file, "What has piled up", "Call Get TokenJar balances. What has piled up");
+    let line =
+        folder.edit(file, "What's in Uniswap's protocol fee pot", "Call Get TokenJar balances. What's in Uniswap's protocol fee pot");
     let (what, remedy) = ("says \"get_tokenjar_balances\", which is the answer", "rephrase the request");
     assert_reports(&folder, &ExpectedFinding { check: "prompt_hides_answer", file, line, what, remedy });
 }

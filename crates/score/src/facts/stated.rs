@@ -109,7 +109,8 @@ const MIN_DIGITS: usize = 3;
 
 /// Returns whether a text is an amount, exact or rounded to at least three significant digits.
 fn is_rounded(text: &str, amount: &Decimal) -> bool {
-    let Some(stated) = number(text) else { return false };
+    let text = plain_number(text);
+    let Some(stated) = number(&text) else { return false };
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     let significant = digits.trim_start_matches('0');
     let (whole, places) = match text.split_once('.') {
@@ -129,9 +130,18 @@ fn words(text: &str) -> Vec<&str> {
     split.map(|word| word.trim_matches(['.', ',', '-', '_'])).filter(|word| !word.is_empty()).collect()
 }
 
-/// Parses a number with optional thousands separators.
+/// Parses a number with optional thousands separators or a decimal comma.
 fn number(text: &str) -> Option<Decimal> {
-    Decimal::parse_strict(&text.trim().replace(',', ""))
+    Decimal::parse_strict(&plain_number(text))
+}
+
+/// Returns a number without thousands separators and with a decimal point. A comma that is not followed by three digits is decimal.
+fn plain_number(text: &str) -> String {
+    let text = text.trim();
+    match text.split_once(',') {
+        Some((whole, part)) if part.len() != 3 && !part.contains([',', '.']) && !whole.contains('.') => format!("{whole}.{part}"),
+        Some(_) | None => text.replace(',', ""),
+    }
 }
 
 #[cfg(test)]
@@ -145,6 +155,7 @@ mod tests {
         for stated in ["1500", "1,500", "USDC", "usdc on base", "1500.0 USDC", "vetoed"] {
             assert!(states(text, stated), "{stated}");
         }
+        assert!(states("Bajó un 3,1 % y quedan 1.250 o 0,0421 WETH", "3.1") && states("quedan 0,04213 WETH", "0.042128"));
         for unstated in ["150", "500", "USD", "2", "USDC Base", "approved"] {
             assert!(!states(text, unstated), "{unstated}");
         }

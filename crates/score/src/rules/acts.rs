@@ -170,7 +170,9 @@ fn act_kind<'a>(workspace: &'a Workspace, before: &[AgentAct<'a>], events: &'a [
 fn mark_failed(acts: &mut [AgentAct<'_>], answered: u32, answer: &ToolAnswer) {
     let own = |act: &&mut AgentAct<'_>| matches!(act.kind, ActKind::Call { call, .. } if call == answered);
     if let (Some(act), ToolAnswer::Error { .. }) = (acts.iter_mut().rev().find(own), answer) {
-        act.failed = true;
+        // A source that does not answer, or has no such thing, was read all the same.
+        let is_read = matches!(act.kind, ActKind::Call { tool: Some(tool), .. } if tool.acts.class() == OpClass::Read);
+        act.failed = !is_read || answer.refuses_call();
     }
 }
 

@@ -7,8 +7,8 @@ mod selector_match;
 pub(crate) use acts::{ActKind, AgentAct, AgentActs};
 pub(crate) use possible_acts::can_break;
 
-use model::Rule;
-use model::rule::ActionSelector;
+use model::rule::{ActionClass, ActionSelector, SelectorTarget};
+use model::{Rule, ToolOp};
 
 /// Outcome of a rule on a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,15 +46,29 @@ pub(crate) fn judge_rule(rule: &Rule, acts: &AgentActs<'_>) -> RuleOutcome {
             Some(_) => RuleOutcome::Kept,
             None => RuleOutcome::Broken { event: None, what: "it never happened".into() },
         },
-        Rule::AtMost(_, most) => match found.get(usize::try_from(*most).unwrap_or(usize::MAX)) {
-            _ if found.is_empty() => RuleOutcome::NotExercised,
-            Some(act) => RuleOutcome::broken(act, format!("happened {}, at most {most} allowed", model::count(found.len(), "time"))),
-            None => RuleOutcome::Kept,
-        },
+        Rule::AtMost(selector, most) => {
+            let found = without_allowances(selector, found);
+            match found.get(usize::try_from(*most).unwrap_or(usize::MAX)) {
+                _ if found.is_empty() => RuleOutcome::NotExercised,
+                Some(act) => RuleOutcome::broken(act, format!("happened {}, at most {most} allowed", model::count(found.len(), "time"))),
+                None => RuleOutcome::Kept,
+            }
+        }
         Rule::Before(..) | Rule::Within(..) | Rule::After(..) | Rule::ImmediatelyAfter(..) | Rule::NeverAfter(..) => {
             RuleOutcome::NotExercised
         }
     }
+}
+
+/// Leaves allowances out of a count of writes in general if there are other writes: some agents set one before a swap or deposit, others
+/// have it set by the same call. Allowances alone are counted.
+fn without_allowances<'s, 'a>(selector: &ActionSelector, found: Vec<&'s AgentAct<'a>>) -> Vec<&'s AgentAct<'a>> {
+    let is_allowance = |act: &AgentAct<'_>| matches!(act.kind, ActKind::Call { tool: Some(tool), .. } if *tool.acts == ToolOp::Approve);
+    let counts_writes = selector.what == SelectorTarget::Class(ActionClass::Write) && selector.tests.is_empty();
+    if counts_writes && found.iter().any(|act| !is_allowance(act)) {
+        return found.into_iter().filter(|act| !is_allowance(act)).collect();
+    }
+    found
 }
 
 /// Returns the acts for which the rule demands an order, each with its violation, or `None` if the rule is not about an order.

@@ -25,7 +25,7 @@ impl Scorer for ContextPreservation {
          of the receiving agent uses, that the user said, the case expects or another agent returned, and that it did not read itself. A hit requires that the value arrives with the same \
          meaning in the delegation, or in the first call of the receiving agent that states it; a missing or changed value misses. \
          Delegation parameters are read like parameters of the same name in the receiving agent's tools: token_in and amount are a spend, \
-         chain: base is chains: [8453]."
+         chain: base is chains: [8453]. If the intent has several spends, chains or payees, each delegation needs the part of its step."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -61,6 +61,8 @@ impl Scorer for ContextPreservation {
 
 /// Terms that reached an agent: those of the delegation, and those of each call it made afterwards.
 struct DelegatedContext<'a> {
+    /// The intent has several spends, chains or payees.
+    of_compound: bool,
     named: IntentTerms,
     typed: IntentTerms,
     calls: Vec<(IntentTerms, TypedArgs<'a>)>,
@@ -71,18 +73,28 @@ impl<'a> DelegatedContext<'a> {
         let params = delegation_params(evidence.workspace, delegation.to, delegation.params);
         let typed = terms_of_args(evidence, &TypedArgs::new(evidence.workspace, &params, delegation.params));
         let calls = delegation.during.iter().filter(|event| event.by == delegation.to).filter_map(|event| call_args(evidence, event));
+        let intent = &evidence.case.intent;
         Self {
+            of_compound: intent.spend.len() > 1 || intent.chains.len() > 1 || intent.payees.len() > 1,
             named: terms_of_params(evidence, delegation.params),
             typed,
             calls: calls.map(|given| (terms_of_args(evidence, &given), given)).collect(),
         }
     }
 
+    /// Returns whether this is a step of a compound order for which nothing is bought: neither the delegation nor a call names an asset.
+    fn buys_nothing(&self) -> bool {
+        let named = |terms: &IntentTerms| !terms.receive.is_empty();
+        self.of_compound && !named(&self.named) && !named(&self.typed) && !self.calls.iter().any(|(terms, _)| named(terms))
+    }
+
     /// Returns whether the delegation, or the first call that states the term, has the expected values.
     fn contains<T: PartialEq>(&self, wanted: &[T], part: fn(&IntentTerms) -> &Vec<T>) -> bool {
         let all_there = |found: &Vec<T>| wanted.iter().all(|one| found.contains(one));
         let nothing_else = |found: &Vec<T>| found.iter().all(|one| wanted.contains(one));
-        let same = |found: &Vec<T>| all_there(found) && nothing_else(found);
+        // One step of a compound order needs only its part of the intent.
+        let is_part = |found: &Vec<T>| self.of_compound && !found.is_empty();
+        let same = |found: &Vec<T>| (all_there(found) || is_part(found)) && nothing_else(found);
         let first = self.calls.iter().map(|(terms, _)| part(terms)).find(|found| !found.is_empty());
         // A call may use one of several chains or payees, but no other.
         same(part(&self.named)) || same(part(&self.typed)) || first.is_some_and(nothing_else)
@@ -105,7 +117,7 @@ fn required_keys(
     let needs = |key: &str| agent.needs.iter().any(|need| need == key);
     let intent = [
         ("spend", !wanted.spend.is_empty(), arrived.contains(&wanted.spend, |terms| &terms.spend)),
-        ("receive", !wanted.receive.is_empty(), arrived.contains(&wanted.receive, |terms| &terms.receive)),
+        ("receive", !wanted.receive.is_empty(), arrived.buys_nothing() || arrived.contains(&wanted.receive, |terms| &terms.receive)),
         ("chains", !wanted.chains.is_empty(), arrived.contains(&wanted.chains, |terms| &terms.chains)),
         ("payees", !wanted.payees.is_empty(), arrived.contains(&wanted.payees, |terms| &terms.payees)),
         ("slippage_bps", !wanted.slippage.is_empty(), arrived.contains(&wanted.slippage, |terms| &terms.slippage)),
