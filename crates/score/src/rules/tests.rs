@@ -169,3 +169,26 @@ fn sign_selector_counts_signing_call_once() {
     assert!(matches!(judge("at_most(sign, 1)", vec![permit(), signed(None)]), RuleOutcome::Broken { .. }));
     assert_eq!(judge("never(sign)", vec![call(1, "token_transfer", json!({"dry_run": true}))]), RuleOutcome::Kept);
 }
+
+/// Setting an exact allowance before a swap is no second write; allowances alone are counted.
+#[test]
+fn allowances_beside_another_write_are_not_counted() {
+    let workspace = ExampleWorkspace::minimal().edit("tools/wallet.yaml", "acts: send", "acts: approve").load().expect("a workspace");
+    let (approve, write) = (|n| call(n, "token_transfer", json!({})), |n| call(n, "swap_execute", json!({})));
+    let kept = |list: Vec<(&str, EventKind)>| {
+        judge_rule(&Rule::parse("at_most(write, 1)").expect("a rule"), &AgentActs::of(&workspace, &events(list))) == RuleOutcome::Kept
+    };
+    assert!(kept(vec![approve(1), write(2)]));
+    assert!(!kept(vec![approve(1), write(2), write(3)]));
+    assert!(!kept(vec![approve(1), approve(2)]));
+}
+
+/// A source that fails was asked; a call that is refused as invalid asked nothing.
+#[test]
+fn a_failed_read_is_a_read_and_a_refused_one_is_not() {
+    let read = || call(1, "wallet_get_balance", json!({"token": "USDC"}));
+    let say = || ("trader", EventKind::Said { text: "The source is down.".into() });
+    assert_eq!(outcome_sign("before(read, say)", vec![read(), failed(1), say()]), '+');
+    let answer = ToolAnswer::error(model::transcript::ToolErrorCode::InvalidArguments, "no");
+    assert_eq!(outcome_sign("before(read, say)", vec![read(), ("trader", EventKind::Answered { call: 1, answer }), say()]), '-');
+}
