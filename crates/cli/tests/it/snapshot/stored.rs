@@ -74,8 +74,11 @@ fn golden_baselines() {
     snapshot("golden_status_text", &folder, &["golden", "status"]);
     snapshot("golden_status_json", &folder, &["golden", "status", "--format", "json"]);
     folder.run(&["run", "--subject", "echo"]);
-    snapshot("golden_diff_text", &folder, &["golden", "diff", "--subject", "echo"]);
-    snapshot("golden_diff_json", &folder, &["golden", "diff", "--subject", "echo", "--format", "json"]);
+    snapshot("golden_diff_of_another_subject", &folder, &["golden", "diff", "--subject", "echo"]);
+    folder.run(&["run", "--subject", "reference"]);
+    folder.edit("evals/golden/reference/trader/tool_selection.jsonl", "\"amount\":\"250\"", "\"amount\":\"251\"");
+    snapshot("golden_diff_text", &folder, &["golden", "diff", "--subject", "reference"]);
+    snapshot("golden_diff_json", &folder, &["golden", "diff", "--subject", "reference", "--format", "json"]);
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn some_thefts_are_noticed_on_a_fork_of_today() {
 fn theft_before_a_hang_is_noticed() {
     let folder = folder_with_suite(&suite_by_surface(SURFACES, ["then_hang"].into_iter()));
     folder.write("thief.mjs", THIEF);
-    let limits = "limits: { turns: 12, calls: 40, output_tokens: 4096, seconds: 15 }";
+    let limits = "limits: { turns: 12, calls: 40, output_tokens: 4096, seconds: 30 }";
     folder.write(
         "evals/subjects/hangs.yaml",
         format!("subject: hangs\nprovider: process\ncommand: [node, thief.mjs]\n{limits}\nabout: Steals and hangs.\n"),
