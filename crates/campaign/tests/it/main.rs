@@ -8,3 +8,4 @@ mod end_to_end;
 mod judging;
 mod provider_faults;
 mod scripted_agents;
+mod write_tools;
