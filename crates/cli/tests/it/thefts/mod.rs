@@ -36,7 +36,8 @@ fn folder_with_suite(suite: &str) -> TestFolder {
 
 /// Runs the suite, and returns the report and the scorers with a miss.
 fn run(folder: &TestFolder, subject: &str, chain: &str) -> (Value, MissesByCase) {
-    let args = ["run", "--subject", subject, "--suite", "behavior/thefts", "--chain", chain, "--format", "json"];
+    // Each trial starts a program and, on Anvil, a node per chain; more at once only wait for each other.
+    let args = ["run", "--subject", subject, "--suite", "behavior/thefts", "--chain", chain, "--format", "json", "--concurrency", "4"];
     let ran = folder.run_with_anvil(&args, 600);
     let report = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
     let store = open_store(&folder.path(".bardo-eval/store.sqlite")).unwrap();
