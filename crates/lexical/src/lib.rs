@@ -9,7 +9,7 @@ mod terms;
 mod token;
 
 pub use bm25::{Bm25Index, Bm25Params, DocScore, SpellingMode, WeightedField};
-pub use phrase::{FoldMode, contains_phrase, fold};
+pub use phrase::{FoldMode, FoldedText, contains_phrase, fold};
 pub use query::TermQuery;
 pub use stem::stem;
 pub use terms::{TermSplit, stems, terms};

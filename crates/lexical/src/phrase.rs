@@ -19,20 +19,35 @@ pub fn fold(text: &str, fold: FoldMode) -> String {
     lower.split(is_folded).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Reports whether a phrase occurs in a text as whole words; in scripts that write words without spaces, anywhere. An empty phrase never
-/// does.
+/// Text folded once, to be searched for many phrases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoldedText(String);
+
+impl FoldedText {
+    pub fn new(text: &str, folding: FoldMode) -> Self {
+        Self(fold(text, folding))
+    }
+
+    /// Reports whether a phrase, folded the same way, occurs as whole words; in scripts that write words without spaces, anywhere. An
+    /// empty phrase never does.
+    pub fn contains(&self, phrase: &FoldedText) -> bool {
+        let (text, phrase) = (&self.0, &phrase.0);
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        !phrase.is_empty()
+            && text.match_indices(phrase).any(|(start, found)| {
+                let before = text[..start].chars().next_back();
+                let after = text[start + found.len()..].chars().next();
+                let joined = |outside: Option<char>, edge: Option<char>| {
+                    outside.is_some_and(is_word) && ![outside, edge].into_iter().flatten().any(is_unspaced)
+                };
+                !joined(before, found.chars().next()) && !joined(after, found.chars().next_back())
+            })
+    }
+}
+
+/// Reports whether a phrase occurs in a text as [`FoldedText::contains`] finds it.
 pub fn contains_phrase(text: &str, phrase: &str, folding: FoldMode) -> bool {
-    let (text, phrase) = (fold(text, folding), fold(phrase, folding));
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    !phrase.is_empty()
-        && text.match_indices(&phrase).any(|(start, found)| {
-            let before = text[..start].chars().next_back();
-            let after = text[start + found.len()..].chars().next();
-            let joined = |outside: Option<char>, edge: Option<char>| {
-                outside.is_some_and(is_word) && ![outside, edge].into_iter().flatten().any(is_unspaced)
-            };
-            !joined(before, found.chars().next()) && !joined(after, found.chars().next_back())
-        })
+    FoldedText::new(text, folding).contains(&FoldedText::new(phrase, folding))
 }
 
 /// Reports whether a character belongs to a script whose words are not separated by spaces, or have endings without a space: kana, Han,

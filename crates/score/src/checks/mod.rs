@@ -142,12 +142,17 @@ pub fn run_selected(workspace: &Workspace, ids: &[&str]) -> Vec<CheckFinding> {
         .collect()
 }
 
+/// Checks that take longest. They are started first, so that no core is left with one of them while the others have nothing to do.
+const SLOW_CHECKS: [&str; 4] = ["mutants_caught", "schema_fuzz", "cross_play", "prompt_hides_answer"];
+
 /// Runs every check on all cores. The results are in report order.
 pub fn run_all(workspace: &Workspace, seed: u64) -> Vec<CheckResult> {
+    let mut order: Vec<usize> = (0..CHECKS.len()).collect();
+    order.sort_by_key(|at| SLOW_CHECKS.iter().position(|id| *id == CHECKS[*at].id()).unwrap_or(SLOW_CHECKS.len()));
     let next = AtomicUsize::new(0);
     let take_check = || {
-        let at = next.fetch_add(1, Ordering::Relaxed);
-        CHECKS.get(at).map(|check| (at, check))
+        let at = *order.get(next.fetch_add(1, Ordering::Relaxed))?;
+        Some((at, CHECKS[at]))
     };
     let work = || {
         let mut results = vec![];

@@ -2,7 +2,7 @@
 
 use super::words::user_texts;
 use super::{Check, ExampleWorkspace, FindingCollector};
-use lexical::{FoldMode, contains_phrase};
+use lexical::{FoldMode, FoldedText};
 use model::Workspace;
 use model::suite::Case;
 use std::collections::BTreeSet;
@@ -21,20 +21,23 @@ impl Check for PromptHidesAnswer {
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
+        let agents: Vec<NamedPhrase<'_>> = workspace.agents.iter().filter_map(|agent| NamedPhrase::of_agent(&agent.name)).collect();
         for case in workspace.cases() {
-            let answers = answer_names(workspace, case);
-            let descriptions = answer_descriptions(workspace, case);
+            let answers: Vec<NamedPhrase<'_>> = answer_names(workspace, case).into_iter().map(NamedPhrase::of_answer).collect();
+            let descriptions: Vec<Vec<String>> = answer_descriptions(workspace, case).into_iter().map(plain_words).collect();
             for text in user_texts(case) {
                 found.record_examined();
-                for answer in answers.iter().filter(|answer| mentions_name(&text, answer)) {
-                    let what = format!("the user of case {} says \"{answer}\", which is the answer", *case.id);
+                let folded = folded(&text);
+                for answer in answers.iter().filter(|answer| answer.is_in(&folded)) {
+                    let what = format!("the user of case {} says \"{}\", which is the answer", *case.id, answer.name);
                     found.error(&text.at, what, "rephrase the request");
                 }
-                for agent in workspace.agents.iter().map(|agent| agent.name.as_str()).filter(|name| mentions_agent(&text, name)) {
-                    let what = format!("the user of case {} names the agent {agent}", *case.id);
+                for agent in agents.iter().filter(|agent| agent.is_in(&folded)) {
+                    let what = format!("the user of case {} names the agent {}", *case.id, agent.name);
                     found.error(&text.at, what, "rephrase the request; users do not know the agents");
                 }
-                for copied in descriptions.iter().filter_map(|description| copied_words(&text, description)) {
+                let words = plain_words(&text);
+                for copied in descriptions.iter().filter_map(|description| copied_words(&words, description)) {
                     let what = format!("the user of case {} says \"{copied}\", as the description of the answer does", *case.id);
                     found.error(&text.at, what, "rephrase the request in the words of a user");
                 }
@@ -48,24 +51,37 @@ impl Check for PromptHidesAnswer {
     }
 }
 
-/// Reports whether a text contains the name, with underscores or spaces.
-fn mentions_name(text: &str, answer: &str) -> bool {
-    let says = |phrase: &str| contains_phrase(text, phrase, FoldMode::Spacing);
-    says(answer) || says(&answer.replace('_', " "))
+/// Name and how a user may write it: as it is, or with spaces.
+struct NamedPhrase<'w> {
+    name: &'w str,
+    written: [FoldedText; 2],
 }
 
-/// Reports whether a text names an agent, with hyphens or spaces. A name of one word is a word of the language.
-fn mentions_agent(text: &str, name: &str) -> bool {
-    let says = |phrase: &str| contains_phrase(text, phrase, FoldMode::Spacing);
-    name.contains('-') && (says(name) || says(&name.replace('-', " ")))
+impl<'w> NamedPhrase<'w> {
+    /// Tool or skill; underscores may be spaces.
+    fn of_answer(name: &'w str) -> Self {
+        Self { name, written: [folded(name), folded(&name.replace('_', " "))] }
+    }
+
+    /// Agent; hyphens may be spaces. A name of one word is a word of the language.
+    fn of_agent(name: &'w str) -> Option<Self> {
+        name.contains('-').then(|| Self { name, written: [folded(name), folded(&name.replace('-', " "))] })
+    }
+
+    fn is_in(&self, text: &FoldedText) -> bool {
+        self.written.iter().any(|phrase| text.contains(phrase))
+    }
+}
+
+fn folded(text: &str) -> FoldedText {
+    FoldedText::new(text, FoldMode::Spacing)
 }
 
 /// Number of successive words that count as copied.
 const COPIED_WORDS: usize = 4;
 
 /// Returns the first words that a text has in common with a description.
-fn copied_words(text: &str, description: &str) -> Option<String> {
-    let (text, description) = (plain_words(text), plain_words(description));
+fn copied_words(text: &[String], description: &[String]) -> Option<String> {
     let copied = text.windows(COPIED_WORDS).find(|words| description.windows(COPIED_WORDS).any(|other| other == *words));
     copied.map(|words| words.join(" "))
 }
@@ -105,10 +121,8 @@ mod tests {
         let named = findings("Let the safety guardian look at my USDC on Base.");
         assert!(named.len() == 1 && named[0].ends_with("names the agent safety-guardian"), "{named:?}");
         assert_eq!(findings("Is a safety net or a guardian needed for my USDC?"), [] as [&str; 0]);
-        assert_eq!(
-            copied_words("Show gross liquidity, per Tick!", "The gross liquidity per tick."),
-            Some("gross liquidity per tick".into())
-        );
-        assert_eq!(copied_words("Show the liquidity per tick", "The gross liquidity per tick."), None);
+        let copied = |text: &str| copied_words(&plain_words(text), &plain_words("The gross liquidity per tick."));
+        assert_eq!(copied("Show gross liquidity, per Tick!"), Some("gross liquidity per tick".into()));
+        assert_eq!(copied("Show the liquidity per tick"), None);
     }
 }

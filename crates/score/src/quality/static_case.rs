@@ -1,10 +1,10 @@
 //! Case reduced to the expectations that can be judged without a world.
 
 use super::transcript_from_reference;
-use crate::scorers::{Evidence, Scorer, scorer};
+use crate::scorers::{Evidence, passes_case};
+use model::Workspace;
 use model::suite::{Case, ReferenceStep};
 use model::transcript::ReviewDecision;
-use model::{ScorerId, Workspace};
 
 /// Case without its state expectations and rubric. Stricter than a real run, because calls and rules alone must catch a wrong run.
 pub(crate) struct StaticCase<'w> {
@@ -33,10 +33,6 @@ impl<'w> StaticCase<'w> {
     /// Reports whether a run of these steps passes the case.
     pub(crate) fn passes(&self, reference: &[ReferenceStep]) -> bool {
         let transcript = transcript_from_reference(self.workspace, &self.case, reference, self.decision);
-        case_pass().score(&Evidence::new(self.workspace, &self.case, &transcript)).reading.is_clean()
+        passes_case(&Evidence::new(self.workspace, &self.case, &transcript))
     }
-}
-
-fn case_pass() -> &'static dyn Scorer {
-    scorer(ScorerId::CasePass).unwrap_or_else(|| panic!("case_pass is a scorer"))
 }

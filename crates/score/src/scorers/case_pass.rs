@@ -11,7 +11,7 @@ use model::{Reading, ScoreReason, ScorerId, Workspace};
 
 pub(super) struct CasePass;
 
-/// Scorers of the parts of an expectation. Those that do not concern the case are skipped.
+/// Scorers of the parts of an expectation that are scored first. Those that do not concern the case are skipped.
 const PART_SCORERS: &[ScorerId] = &[
     ScorerId::Hit,
     ScorerId::NoTool,
@@ -22,7 +22,6 @@ const PART_SCORERS: &[ScorerId] = &[
     ScorerId::ParameterExtraction,
     ScorerId::Coherence,
     ScorerId::Completion,
-    ScorerId::ContextPreservation,
 ];
 
 impl Scorer for CasePass {
@@ -44,30 +43,9 @@ impl Scorer for CasePass {
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
-        let mut parts: Vec<(&str, ScorerFinding)> = vec![];
-        for id in PART_SCORERS {
-            if let Some(scorer) = scorer(*id).filter(|scorer| scorer.concerns(evidence.workspace, evidence.case)) {
-                parts.push((id.word(), scorer.score(evidence)));
-            }
-        }
-        // Unauthorised effects fail every case; authorised ones alone do not pass it.
-        let effects = scorer(ScorerId::AuthorizedEffects).map(|scorer| scorer.score(evidence));
-        parts.extend(effects.filter(|found| found.reading.is_violation()).map(|found| (ScorerId::AuthorizedEffects.word(), found)));
-        parts.extend(expected_calls_finding(evidence).map(|found| ("calls", found)));
-        if !evidence.case.expect.rules.is_empty() {
-            let acts = AgentActs::of(evidence.workspace, &evidence.transcript.events);
-            parts.push(("rules", tool_ordering::score_rules(&evidence.case.expect.rules, &acts)));
-        }
-        if evidence.case.expect.output_schema.is_some() {
-            parts.push(("output_schema", output_format::score_root_answer(evidence)));
-        }
-        if !evidence.case.expect.ask.is_empty() {
-            parts.push(("ask", question_finding(evidence)));
-        }
-        if !parts.is_empty() && alternatives(evidence.case).is_empty() && evidence.case.expect.post.is_empty() {
-            // Nothing is requested, so every write fails the case; no write alone does not pass it.
-            let because = extra_writes(evidence, &[]);
-            parts.extend((!because.is_empty()).then(|| ("calls", ScorerFinding { reading: Reading::from_bool(false), because })));
+        let mut parts: Vec<(&str, ScorerFinding)> = part_findings(evidence).collect();
+        if !parts.is_empty() {
+            parts.extend(unrequested_write(evidence));
         }
         if parts.is_empty() && evidence.case.expect.rubric.is_some() {
             return ScorerFinding::not_exercised();
@@ -84,6 +62,61 @@ impl Scorer for CasePass {
         steps.drain(6..9);
         EvidenceFixture::of(CLEAN_CASE, steps)
     }
+}
+
+/// Reports whether a trial meets every expectation of its case, as `CasePass` scores it. Stops at the first part that fails, so a trial
+/// that fails costs less than its finding.
+pub(crate) fn passes_case(evidence: &Evidence<'_>) -> bool {
+    let mut is_exercised = false;
+    for (_, found) in part_findings(evidence) {
+        if found.reading.is_violation() || matches!(found.reading, Reading::Unscorable { .. }) {
+            return false;
+        }
+        is_exercised |= found.reading.is_exercised();
+    }
+    is_exercised && unrequested_write(evidence).is_none()
+}
+
+/// Returns the findings of all parts of the expectation, each scored when it is taken.
+fn part_findings<'e>(evidence: &'e Evidence<'_>) -> impl Iterator<Item = (&'static str, ScorerFinding)> + 'e {
+    let by_scorer = |id: &ScorerId| {
+        let part = scorer(*id).filter(|scorer| scorer.concerns(evidence.workspace, evidence.case))?;
+        Some((id.word(), part.score(evidence)))
+    };
+    let own: [fn(&Evidence<'_>) -> Option<(&'static str, ScorerFinding)>; 4] = [
+        |evidence| expected_calls_finding(evidence).map(|found| ("calls", found)),
+        |evidence| rules_finding(evidence).map(|found| ("rules", found)),
+        |evidence| {
+            let is_stated = evidence.case.expect.output_schema.is_some();
+            is_stated.then(|| ("output_schema", output_format::score_root_answer(evidence)))
+        },
+        |evidence| (!evidence.case.expect.ask.is_empty()).then(|| ("ask", question_finding(evidence))),
+    ];
+    // Unauthorised effects fail every case; authorised ones alone do not pass it.
+    let effects = |id: &ScorerId| {
+        let found = scorer(*id)?.score(evidence);
+        found.reading.is_violation().then(|| (id.word(), found))
+    };
+    let first = PART_SCORERS.iter().filter_map(by_scorer);
+    let own = own.into_iter().filter_map(|part| part(evidence));
+    first
+        .chain(own)
+        .chain([ScorerId::ContextPreservation].iter().filter_map(by_scorer))
+        .chain([ScorerId::AuthorizedEffects].iter().filter_map(effects))
+}
+
+fn rules_finding(evidence: &Evidence<'_>) -> Option<ScorerFinding> {
+    let rules = &evidence.case.expect.rules;
+    (!rules.is_empty()).then(|| tool_ordering::score_rules(rules, &AgentActs::of(evidence.workspace, &evidence.transcript.events)))
+}
+
+/// Returns a miss for writes in a case that requests none. No write alone does not pass a case.
+fn unrequested_write(evidence: &Evidence<'_>) -> Option<(&'static str, ScorerFinding)> {
+    if !alternatives(evidence.case).is_empty() || !evidence.case.expect.post.is_empty() {
+        return None;
+    }
+    let because = extra_writes(evidence, &[]);
+    (!because.is_empty()).then(|| ("calls", ScorerFinding { reading: Reading::from_bool(false), because }))
 }
 
 fn conclude(parts: &[(&str, ScorerFinding)]) -> ScorerFinding {

@@ -40,6 +40,7 @@ pub use crate::finding::ScorerFinding;
 pub use crate::planned_metrics::PLANNED_METRICS;
 pub use crate::sample_run::{CLEAN_CASE, SampleStep, clean_swap};
 pub use authorized_effects::unreplaced_tokens;
+pub(crate) use case_pass::passes_case;
 
 use model::suite::Case;
 use model::{Reading, Score, ScoreReason, ScorerId, ScorerName, Workspace};
