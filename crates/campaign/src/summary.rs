@@ -73,6 +73,11 @@ impl OutcomeCounts {
         self.aborted.get(&cause).copied().unwrap_or_default()
     }
 
+    /// Returns the number of trials that a resumed run runs again.
+    pub fn run_again(&self) -> u64 {
+        self.aborted.iter().filter(|(cause, _)| cause.is_run_again()).map(|(_, trials)| trials).sum()
+    }
+
     pub fn planned(&self) -> u64 {
         self.finished() + self.aborted()
     }
@@ -84,8 +89,8 @@ impl OutcomeCounts {
 }
 
 impl RunSummary {
-    /// Returns true if there is nothing to resume: every trial ended and none was unfunded.
+    /// Returns true if there is nothing to resume: no trial would be run again.
     pub fn is_complete(&self) -> bool {
-        self.outcomes.aborted_by(AbortCause::Interrupted) == 0 && self.outcomes.aborted_by(AbortCause::Unfunded) == 0
+        self.outcomes.run_again() == 0
     }
 }

@@ -1,7 +1,7 @@
-//! Exit codes. If several apply, the first of usage, missed, incomplete, clean wins.
+//! Exit codes. If several apply, the first of usage, interrupted, missed, incomplete, clean wins.
 
 use campaign::RunSummary;
-use model::Verdict;
+use model::{AbortCause, Verdict};
 use std::process::ExitCode;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,10 @@ impl ExitKind {
     /// Returns the exit for a finished run.
     pub(crate) fn of(summary: &RunSummary) -> Self {
         let any = |verdict| summary.verdicts.judgements.iter().any(|judgement| judgement.verdict == verdict);
-        if any(Verdict::Missed) {
+        if summary.outcomes.aborted_by(AbortCause::Interrupted) > 0 {
+            // The trials that did not run could still decide a gate.
+            ExitKind::Incomplete
+        } else if any(Verdict::Missed) {
             ExitKind::Missed
         } else if summary.verdicts.judgements.is_empty()
             || any(Verdict::NoEvidence)

@@ -92,3 +92,8 @@ impl CliOutput {
         drop(writeln!(std::io::stderr().lock(), "{text}"));
     }
 }
+
+/// Tells the user why nothing happens: SQLite lets one process write at a time.
+pub(crate) fn print_store_wait() {
+    drop(writeln!(std::io::stderr().lock(), "another process writes to the store; waiting for it"));
+}

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
     launcher::enable_launcher();
     ::run::providers::install_tls_provider();
     world::chain::limit_hash_cache();
+    store::set_busy_notice(io::print_store_wait);
     let cli = Cli::parse();
     let source = WorkspaceSource::choose(&cli.global);
     let io = CliOutput::new(&cli.global, &source);

@@ -27,6 +27,16 @@ pub enum AbortCause {
     Interrupted,
 }
 
+impl AbortCause {
+    /// Returns whether a resumed run runs the trial again. Without a recording it would end the same way.
+    pub fn is_run_again(self) -> bool {
+        match self {
+            AbortCause::Provider | AbortCause::Harness | AbortCause::Simulator | AbortCause::Unfunded | AbortCause::Interrupted => true,
+            AbortCause::NeedsRecording => false,
+        }
+    }
+}
+
 impl CaseOutcome {
     pub fn is_aborted(self) -> bool {
         match self {

@@ -56,7 +56,8 @@ const MAX_GROUP_ROWS: usize = 512;
 /// Longest wait for the next write of a group. A group that a caller waits for is committed as soon as the queue is empty.
 const GROUP_IDLE_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// Handle to the writer thread. Dropping the last clone commits all queued writes.
+/// Handle to the writer thread. Dropping the last clone commits all queued writes. After a failed write nothing more is written, so that
+/// the store holds a prefix of what was queued.
 #[derive(Clone)]
 pub struct Journal {
     inner: Arc<JournalThread>,
@@ -110,7 +111,7 @@ impl Journal {
         receiver.recv().map_err(|_| StoreError::Journal("its thread ended".into()))
     }
 
-    /// Returns the failure of a write that no caller waited for.
+    /// Returns the first failure. Nothing was written after it.
     pub fn failure(&self) -> Option<String> {
         self.inner.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -138,60 +139,62 @@ impl Drop for JournalThread {
 
 fn run_writer(store: &Store, jobs: &Receiver<JournalJob>, failed: &Mutex<Option<String>>) {
     while let Ok(first) = jobs.recv() {
-        let mut reads = vec![];
-        let mut callbacks = vec![];
-        let result = commit_group(store, first, jobs, &mut callbacks, &mut reads);
         let earlier = failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let why = result.err().map(|error| error.to_string()).or(earlier);
-        if let Some(why) = &why {
+        let mut group = JournalGroup::collect(first, jobs);
+        let failure = match earlier {
+            Some(why) => Some(why),
+            None => group.commit(store).err().map(|error| error.to_string()),
+        };
+        if let Some(why) = &failure {
             failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| why.clone());
         }
-        for callback in callbacks {
-            callback(why.clone().map_or(Ok(()), |why| Err(StoreError::Journal(why))));
+        for callback in group.callbacks {
+            callback(failure.clone().map_or(Ok(()), |why| Err(StoreError::Journal(why))));
         }
-        for read in reads {
+        for read in group.reads {
             read(store);
         }
     }
 }
 
-/// Applies a group of writes in one transaction. A read ends the group, so that it sees all earlier writes.
-fn commit_group(
-    store: &Store,
-    first: JournalJob,
-    jobs: &Receiver<JournalJob>,
-    callbacks: &mut Vec<CommitCallback>,
-    reads: &mut Vec<ReadCallback>,
-) -> Result<(), StoreError> {
-    let mut next = Some(first);
-    let mut transaction = None;
-    let mut result = Ok(());
-    let mut rows = 0;
-    while let Some(job) = next.take() {
-        match job {
-            JournalJob::Read(read) => reads.push(read),
-            JournalJob::Write(write, callback) => {
-                callbacks.extend(callback);
-                if transaction.is_none() && result.is_ok() {
-                    match store.transaction() {
-                        Ok(open) => transaction = Some(open),
-                        Err(error) => result = Err(error),
-                    }
+/// Writes that are committed together.
+#[derive(Default)]
+struct JournalGroup {
+    writes: Vec<JournalWrite>,
+    callbacks: Vec<CommitCallback>,
+    reads: Vec<ReadCallback>,
+}
+
+impl JournalGroup {
+    /// Takes jobs from the queue until the group is full, the queue is idle or a read comes, which must see all earlier writes.
+    fn collect(first: JournalJob, jobs: &Receiver<JournalJob>) -> Self {
+        let mut group = Self::default();
+        let mut next = Some(first);
+        while let Some(job) = next.take() {
+            match job {
+                JournalJob::Read(read) => group.reads.push(read),
+                JournalJob::Write(write, callback) => {
+                    group.callbacks.extend(callback);
+                    group.writes.push(write);
                 }
-                if result.is_ok() {
-                    result = apply_write(store, &write);
-                }
-                rows += 1;
+            }
+            if group.writes.len() < MAX_GROUP_ROWS && group.reads.is_empty() {
+                next = if group.callbacks.is_empty() { next_job(jobs) } else { jobs.try_recv().ok() };
             }
         }
-        if rows < MAX_GROUP_ROWS && reads.is_empty() {
-            next = if callbacks.is_empty() { next_job(jobs) } else { jobs.try_recv().ok() };
-        }
+        group
     }
-    match (result, transaction) {
-        (Ok(()), Some(transaction)) => Ok(transaction.commit()?),
-        // Dropping the transaction rolls it back.
-        (result, _) => result,
+
+    /// Applies the writes in one transaction: all of them or none.
+    fn commit(&mut self, store: &Store) -> Result<(), StoreError> {
+        if self.writes.is_empty() {
+            return Ok(());
+        }
+        let transaction = store.transaction()?;
+        for write in self.writes.drain(..) {
+            apply_write(store, &write)?;
+        }
+        Ok(transaction.commit()?)
     }
 }
 

@@ -1,5 +1,6 @@
 //! SQLite store of runs, trials, model calls and cached replies.
 
+mod busy;
 mod calls;
 mod error;
 mod journal;
@@ -11,6 +12,7 @@ mod schema;
 mod spending;
 mod trials;
 
+pub use busy::set_busy_notice;
 pub use calls::{CallKey, CallStateCounts};
 pub use error::StoreError;
 pub use journal::{CommitCallback, Journal, JournalWrite};

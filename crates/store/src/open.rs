@@ -1,5 +1,6 @@
 //! Opening and creating stores. Safe if several processes open the same file at once.
 
+use crate::busy::wait_for_lock;
 use crate::migrate::{OutcomeRule, convert_v1};
 use crate::schema::{SCHEMA, SCHEMA_VERSION};
 use crate::{Store, StoreError};
@@ -8,8 +9,6 @@ use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
-/// Longest wait for a write of another process.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Attempts to open a store. SQLite's busy timeout does not cover the switch to WAL mode, so that step is retried here.
 const MAX_OPEN_ATTEMPTS: u32 = 400;
 const RETRY_PAUSE: Duration = Duration::from_millis(25);
@@ -53,7 +52,7 @@ fn create_private(path: &Path) {
 }
 
 fn prepare_connection(mut connection: Connection, outcome: OutcomeRule) -> Result<Connection, StoreError> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.busy_handler(Some(wait_for_lock))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // Commits survive a crash of this process. A power cut may lose the last ones but does not corrupt the file.
     connection.pragma_update(None, "synchronous", "NORMAL")?;

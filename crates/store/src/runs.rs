@@ -82,9 +82,9 @@ impl Store {
         Ok(())
     }
 
-    /// Returns all runs, the latest first.
+    /// Returns all runs, the last one begun first. The order does not depend on the clock, which may jump.
     pub fn runs(&self) -> Result<Vec<StoredRun>, StoreError> {
-        let mut rows = self.connection.prepare(&format!("{SELECT_RUNS} ORDER BY started DESC, run DESC"))?;
+        let mut rows = self.connection.prepare(&format!("{SELECT_RUNS} ORDER BY run DESC"))?;
         let mut rows = rows.query([])?;
         let mut runs = vec![];
         while let Some(row) = rows.next()? {

@@ -34,7 +34,7 @@ pub struct EndedTrial {
 }
 
 impl Store {
-    /// Stores a trial, replacing an earlier row of the same trial. Trials that were not funded are run again.
+    /// Stores a trial, replacing an earlier row of the same trial. Aborted trials are run again.
     pub fn add_trial(&self, row: &TrialRow) -> Result<(), StoreError> {
         insert_trial(&self.connection, row)
     }

@@ -21,8 +21,8 @@ use trial_runner::TrialOutput;
 /// Rows written before the run waits for a commit.
 const COMMIT_EVERY_ROWS: u64 = 512;
 
-/// Runs the plan. Results depend neither on concurrency nor on the order in which trials end. A cancelled run stores finished trials and
-/// drops those in flight.
+/// Runs the plan. Results depend neither on concurrency nor on the order in which trials end. A run that is cancelled or whose vendor
+/// is out of service stores finished trials and drops those in flight.
 pub async fn execute(
     prepared: &PreparedRun,
     handle: &RunHandle,
@@ -49,11 +49,16 @@ pub async fn execute(
         let TrialOutput { row, ended } = tokio::select! {
             biased;
             () = cancel.cancelled() => break,
+            () = prepared.outages().wait() => break,
             result = results.recv() => match result {
                 Some(result) => result,
                 None => break,
             },
         };
+        if let Some(why) = handle.journal().failure() {
+            // What cannot be kept is not run: the trial may have been broken by the store itself.
+            return Err(StoreError::Journal(why));
+        }
         watcher.on_trial_ended(&watched_trial(&ended));
         handle.journal().write(JournalWrite::Trial(Box::new(row)));
         run.waiting.insert(ended.n, ended);
@@ -139,7 +144,7 @@ async fn read_stored_trials(handle: &RunHandle, from: u64) -> Result<Vec<(u64, E
         store.for_each_ended_within(key, from..from + BATCH_SIZE, |ended| found.push((ended.n, ended))).map(|()| found)
     });
     let mut found = found.await??;
-    // Unfunded trials have a row, but are run again.
+    // Aborted trials have a row, but are run again.
     found.retain(|(n, _)| handle.ended().contains(n));
     Ok(found)
 }

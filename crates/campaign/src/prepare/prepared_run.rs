@@ -10,7 +10,7 @@ use crate::spec::RecordingMode;
 use model::{SubjectFile, UserError, Workspace};
 use run::external::AgentHost;
 use run::providers::cassette::has_recordings;
-use run::providers::{CassetteMode, ProviderConfig};
+use run::providers::{CassetteMode, OutageMonitor, ProviderConfig};
 use run::{Clock, SubjectDeps, SubjectPool, check_tool_limit};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,6 +33,7 @@ pub struct RunParts {
     /// Source of responses for imported tools.
     pub foreign: ForeignSource,
     pub funds: RunFunds,
+    pub outages: Arc<OutageMonitor>,
     pub clock: Clock,
     pub process: u32,
     /// Key of the operator in worlds of external agents.
@@ -48,6 +49,7 @@ impl RunParts {
             chains: ChainKind::Embedded,
             foreign: ForeignSource::default(),
             funds: RunFunds::new(None, clock, 0),
+            outages: Arc::default(),
             clock,
             process: 0,
             operator: RandomOperator::new().ok(),
@@ -67,6 +69,10 @@ impl PreparedRun {
 
     pub fn funds(&self) -> &RunFunds {
         &self.parts.funds
+    }
+
+    pub fn outages(&self) -> &OutageMonitor {
+        &self.parts.outages
     }
 
     pub fn clock(&self) -> Clock {
@@ -97,12 +103,13 @@ pub async fn prepare(
 ) -> Result<PreparedRun, Vec<UserError>> {
     let settings = &plan.spec().settings;
     let funds = RunFunds::new(settings.budget, environment.clock, environment.cache_ttl_s());
-    let BuiltModels { subjects, models } = build_models(&plan, environment, &funds)?;
+    let outages = Arc::default();
+    let BuiltModels { subjects, models } = build_models(&plan, environment, &funds, &outages)?;
     let chains = settings.chain.kind(environment.anvil.clone());
     let foreign = foreign.await.map_err(|why| vec![why])?;
     let (clock, process) = (environment.clock, environment.process);
     let operator = random_operator(&plan).map_err(|why| vec![why])?;
-    Ok(PreparedRun::new(plan, RunParts { subjects, models, chains, foreign, funds, clock, process, operator }))
+    Ok(PreparedRun::new(plan, RunParts { subjects, models, chains, foreign, funds, outages, clock, process, operator }))
 }
 
 /// Returns a random operator if the run has external agents.
@@ -118,7 +125,12 @@ struct BuiltModels {
 }
 
 /// Builds subjects and auxiliary models, each once.
-fn build_models(plan: &RunPlan, environment: &RunEnvironment, funds: &RunFunds) -> Result<BuiltModels, Vec<UserError>> {
+fn build_models(
+    plan: &RunPlan,
+    environment: &RunEnvironment,
+    funds: &RunFunds,
+    outages: &Arc<OutageMonitor>,
+) -> Result<BuiltModels, Vec<UserError>> {
     let policy = RecordingPolicy::of(plan);
     let mut mistakes = vec![];
     let cassettes = check_subjects(plan, environment, policy, &mut mistakes);
@@ -141,6 +153,7 @@ fn build_models(plan: &RunPlan, environment: &RunEnvironment, funds: &RunFunds) 
     let cassette = |subject: &str| cassettes.get(subject).cloned().unwrap_or_default();
     let provider_config = ProviderConfig {
         cache: plan.spec().options.cache,
+        outages: outages.clone(),
         ..ProviderConfig::new(funds.budget.clone(), funds.ledger.clone(), environment.clock)
     };
     let host = Arc::new(AgentHost::new(environment.surroundings.clone(), environment.clock));

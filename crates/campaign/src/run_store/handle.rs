@@ -5,8 +5,9 @@ use super::{RunDestination, RunOrigin, RunStorage, RunStoreError, open_store, ti
 use crate::plan::RunPlan;
 use crate::prepare::PreparedRun;
 use crate::summary::RunSummary;
-use model::{ContentHash, Ending, Money, PlanOutline};
+use model::{CaseOutcome, ContentHash, Money, PlanOutline};
 use run::OpenRun;
+use score::outcome::case_outcome;
 use std::collections::BTreeSet;
 use std::path::Path;
 use store::{EndedTrial, Journal, NewRun, RunLock, Store, StoreError, StoredRun};
@@ -79,7 +80,7 @@ impl RunHandle {
         Ok(Self { journal: Journal::new(store)?, run, id, ended: BTreeSet::new(), resumed: false, storage, _lock: lock })
     }
 
-    /// Resumes a run. Finished trials are kept; unfunded ones are run again.
+    /// Resumes a run. Finished trials are kept; those that were aborted, by an outage or for lack of money, are run again.
     ///
     /// # Errors
     /// If the plan differs from the stored one.
@@ -92,7 +93,11 @@ impl RunHandle {
         store.fail_orphaned_calls(run.run)?;
         let mut ended = BTreeSet::new();
         store.for_each_ended(run.run, |trial| {
-            if trial.ending != Ending::Unfunded {
+            let is_run_again = match case_outcome(&trial.ending, &trial.scores) {
+                CaseOutcome::Aborted { by } => by.is_run_again(),
+                CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged => false,
+            };
+            if !is_run_again {
                 ended.insert(trial.n);
             }
         })?;

@@ -16,6 +16,7 @@ mod offline;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+mod outage;
 mod price;
 mod rate_limit;
 mod retry;
@@ -32,6 +33,7 @@ pub use chat::{
     CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, ModelRequest, StopReason, TokenUsage, ToolChoice,
 };
 pub use fault::{FaultKind, ProviderFault};
+pub use outage::{MAX_FAILED_IN_A_ROW, OutageMonitor, VendorOutage};
 pub use price::{ceiling, cost};
 pub use retry::RetryPolicy;
 pub use stack::{ProviderBuildError, ProviderConfig, build_provider, vendor_limits};

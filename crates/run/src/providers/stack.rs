@@ -1,4 +1,4 @@
-//! Builds the provider stack of a subject: cassette → settled replies → cache → forced call → retry → rate limit → HTTP.
+//! Builds the provider stack of a subject: cassette → settled replies → cache → forced call → outage → retry → rate limit → HTTP.
 
 use super::anthropic::AnthropicWire;
 use super::api_key::ApiKey;
@@ -10,6 +10,7 @@ use super::offline::OfflineProvider;
 use super::ollama::OllamaWire;
 use super::openai_chat::OpenAiChatWire;
 use super::openai_responses::OpenAiResponsesWire;
+use super::outage::{MonitoredProvider, OutageMonitor};
 use super::rate_limit::RateLimitedProvider;
 use super::retry::{RetryPolicy, RetryingProvider};
 use super::settled_reply::SettledReplyProvider;
@@ -30,6 +31,7 @@ pub struct ProviderConfig {
     pub budget: Arc<Budget>,
     pub ledger: Arc<dyn Ledger>,
     pub clock: Clock,
+    pub outages: Arc<OutageMonitor>,
     /// Reuses cached replies and stores new ones.
     pub cache: bool,
     pub retry_policy: RetryPolicy,
@@ -41,7 +43,16 @@ pub struct ProviderConfig {
 
 impl ProviderConfig {
     pub fn new(budget: Arc<Budget>, ledger: Arc<dyn Ledger>, clock: Clock) -> Self {
-        Self { budget, ledger, clock, cache: false, retry_policy: RetryPolicy::default(), max_concurrent: 64, time_limit: None }
+        Self {
+            budget,
+            ledger,
+            clock,
+            outages: Arc::default(),
+            cache: false,
+            retry_policy: RetryPolicy::default(),
+            max_concurrent: 64,
+            time_limit: None,
+        }
     }
 }
 
@@ -112,13 +123,13 @@ pub fn build_provider(
         return Ok(Arc::new(CassetteProvider { inner, cassette }));
     }
     let http = http_provider(file, wire, key, config)?;
-    let retrying = ForcedCallProvider {
-        inner: RetryingProvider { inner: RateLimitedProvider::new(http, config.max_concurrent), policy: config.retry_policy },
-    };
+    let retrying = RetryingProvider { inner: RateLimitedProvider::new(http, config.max_concurrent), policy: config.retry_policy };
+    let monitored = MonitoredProvider::new(retrying, file.name.value.clone(), config.outages.clone());
+    let forced = ForcedCallProvider { inner: monitored };
     // Record mode bypasses the cache.
     Ok(match config.cache && !matches!(cassette, CassetteMode::Record(_)) {
-        true => wrap_provider(CachingProvider::new(retrying, config.ledger.clone()), config, cassette),
-        false => wrap_provider(retrying, config, cassette),
+        true => wrap_provider(CachingProvider::new(forced, config.ledger.clone()), config, cassette),
+        false => wrap_provider(forced, config, cassette),
     })
 }
 

@@ -7,6 +7,7 @@ use crate::io::CliOutput;
 use crate::report::{self, RunReport, TrialLine};
 use crate::workspace_source::WorkspaceSource;
 use ::run::BillingDoubts;
+use ::run::providers::VendorOutage;
 use campaign::{PreparedRun, RunHandle, RunStorage, RunStoreError, RunSummary};
 use model::{AbortCause, UserError};
 use store::StoreError;
@@ -74,6 +75,19 @@ pub(super) struct ExecutedRun<'r> {
     pub summary: &'r RunSummary,
 }
 
+fn outage_message(outage: &VendorOutage) -> String {
+    let VendorOutage { model, failed_in_a_row, last_fault } = outage;
+    format!("the run was stopped: {failed_in_a_row} calls of {model} in a row failed, the last one with: {last_fault}")
+}
+
+/// Says how many trials are left, and the command that runs them.
+fn resume_message(io: &CliOutput, args: &RunArgs, handle: &RunHandle, summary: &RunSummary) -> String {
+    let (left, planned) = (summary.outcomes.run_again(), model::count(summary.outcomes.planned(), "trial"));
+    let (id, workspace, store) = (handle.short_id(), io.workspace_flag(), args.store.store_flag());
+    let raise = if summary.outcomes.aborted_by(AbortCause::Unfunded) > 0 { " --budget USD" } else { "" };
+    format!("{left} of {planned} did not finish; resume with: bardo-eval run --resume {id}{workspace}{store}{raise}")
+}
+
 /// Says how many calls were not charged by the counts of their vendor.
 fn print_billing_doubts(io: &CliOutput, doubts: BillingDoubts) {
     if doubts.unreadable > 0 {
@@ -90,10 +104,11 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
     let ExecutedRun { prepared, handle, summary } = *executed;
     let is_stored = handle.storage() == RunStorage::File;
     let exit = ExitKind::of(summary);
-    if is_stored && summary.outcomes.aborted_by(AbortCause::Interrupted) > 0 {
-        let (ended, planned) = (summary.outcomes.ended(), model::count(summary.outcomes.planned(), "trial"));
-        let (id, flag) = (handle.short_id(), io.workspace_flag());
-        io.print_message(&format!("{ended} of {planned} ended; resume with: bardo-eval run --resume {id}{flag}"));
+    if let Some(outage) = prepared.outages().outage() {
+        io.print_message(&outage_message(&outage));
+    }
+    if is_stored && !summary.is_complete() {
+        io.print_message(&resume_message(io, args, handle, summary));
     }
     print_billing_doubts(io, prepared.funds().budget.billing_doubts());
     let workspace = prepared.plan().workspace();

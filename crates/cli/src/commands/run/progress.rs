@@ -11,13 +11,15 @@ use store::StoreError;
 /// Minimum time between two lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Executes the run. Ctrl-C, SIGTERM and SIGHUP cancel it; trials that have ended are stored.
+/// Executes the run. Ctrl-C, SIGTERM and SIGHUP cancel it; trials that have ended are stored. A second signal does not wait
+/// for them.
 pub(super) async fn execute_watched(io: &CliOutput, prepared: &PreparedRun, handle: &RunHandle) -> Result<RunSummary, StoreError> {
     let cancel = CancellationToken::new();
     let interrupt = cancel.clone();
     let listener = tokio::spawn(async move {
         if crate::signals::stop_requested().await.is_ok() {
             interrupt.cancel();
+            crate::signals::exit_on_next_request().await;
         }
     });
     let mut progress = ProgressWatcher::new(io, prepared, handle);

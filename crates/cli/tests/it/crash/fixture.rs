@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::Store;
 use tempfile::TempDir;
@@ -18,6 +20,8 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 pub(crate) struct CrashFixture {
     folder: TempDir,
     model: LoopbackServer,
+    /// The model answers every request with status 503.
+    is_down: Arc<AtomicBool>,
 }
 
 pub(crate) struct CrashOutput {
@@ -29,10 +33,16 @@ pub(crate) struct CrashOutput {
 impl CrashFixture {
     pub(crate) async fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        let mut body = chat::tool_call_reply(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" }));
-        body["usage"] = chat::usage(1000, 100);
-        let model = LoopbackServer::start(move |_, _| VendorReply::ok(body.to_string()).after(Duration::from_millis(5))).await;
-        let stage = Self { folder, model };
+        let is_down = Arc::new(AtomicBool::new(false));
+        let down = is_down.clone();
+        let model = LoopbackServer::start(move |_, request| {
+            if down.load(Ordering::Relaxed) {
+                return VendorReply::status(503, "down");
+            }
+            VendorReply::ok(model_reply(&request.body)).after(Duration::from_millis(5))
+        })
+        .await;
+        let stage = Self { folder, model, is_down };
         let made = stage.command(&["init", "--minimal"]).output().await.unwrap();
         assert!(made.status.success(), "{made:?}");
         for (name, price) in [("local", "0"), ("priced", "10")] {
@@ -47,8 +57,12 @@ impl CrashFixture {
         stage
     }
 
-    fn path(&self, name: &str) -> std::path::PathBuf {
+    pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
         self.folder.path().join(name)
+    }
+
+    pub(crate) fn set_down(&self, is_down: bool) {
+        self.is_down.store(is_down, Ordering::Relaxed);
     }
 
     /// Returns the number of requests that reached the model.
@@ -76,6 +90,18 @@ impl CrashFixture {
         let child = self.command(&[args, &["--format", "json"]].concat()).spawn().unwrap();
         let ran = wait_for_exit(child).await;
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}\n{}", ran.stdout, ran.stderr))
+    }
+
+    /// Runs the program to its end and returns all its output.
+    pub(crate) async fn output(&self, args: &[&str]) -> CrashOutput {
+        wait_for_exit(self.command(&[args, &["--format", "json"]].concat()).spawn().unwrap()).await
+    }
+
+    /// Kills the program after a delay; returns true if it was still running.
+    pub(crate) async fn kill_after(&self, args: &[&str], delay: Duration) -> bool {
+        let mut child = self.command(args).spawn().unwrap();
+        sleep(delay).await;
+        child.start_kill().is_ok() && child.wait().await.is_ok_and(|status| status.code().is_none())
     }
 
     /// Kills the program after `asked` requests; returns true if it was still running.
@@ -109,6 +135,22 @@ impl CrashFixture {
             true
         };
         timeout(RUN_TIMEOUT, wait).await.unwrap_or_else(|_| panic!("the program hangs"))
+    }
+}
+
+/// Returns a reply that depends on the request alone, so that trials differ and can be repeated.
+fn model_reply(request: &Value) -> String {
+    let sum: usize = request.to_string().bytes().map(usize::from).sum();
+    let chain = if sum.is_multiple_of(3) { "ethereum" } else { "base" };
+    let mut body = chat::tool_call_reply(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": chain }));
+    body["usage"] = chat::usage(1000, 100);
+    body.to_string()
+}
+
+impl CrashOutput {
+    /// Returns both outputs.
+    pub(crate) fn all(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
     }
 }
 

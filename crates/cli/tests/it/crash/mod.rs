@@ -7,6 +7,8 @@
 )]
 
 mod fixture;
+mod outage;
+mod schedules;
 #[cfg(target_os = "linux")]
 mod sockets;
 

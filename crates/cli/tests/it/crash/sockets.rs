@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 /// Runs the program under a filter that kills it when it opens a socket. The filter applies to a thread and its children.
-fn run_without_sockets(folder: &Path, args: &[&str]) -> ExitStatus {
+pub(crate) fn run_without_sockets(folder: &Path, args: &[&str]) -> ExitStatus {
     std::thread::scope(|scope| {
         let run = scope.spawn(|| {
             let rules = BTreeMap::from([(libc_socket(), vec![])]);

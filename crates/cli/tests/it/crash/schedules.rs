@@ -1,0 +1,175 @@
+//! Runs with random flags, killed at a random moment: resumed without flags, each has the record of an undisturbed run.
+
+use super::fixture::CrashFixture;
+#[cfg(target_os = "linux")]
+use super::sockets::run_without_sockets;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// Schedules in a usual test run. The variable below sets another number.
+const SCHEDULES: u64 = 12;
+const SCHEDULES_VARIABLE: &str = "BARDO_EVAL_SCHEDULES";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RecordingFlag {
+    None,
+    Record,
+    Replay,
+    RecordMissing,
+}
+
+/// Flags of one run, drawn from its number.
+#[derive(Debug)]
+struct KillSchedule {
+    flags: Vec<String>,
+    recording: RecordingFlag,
+    /// Moment of the kill, as a part of 1,000 of the run.
+    moment: u64,
+}
+
+/// SplitMix64: the same number draws the same schedule on every machine.
+struct DrawState(u64);
+
+impl DrawState {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % n
+    }
+
+    fn pick<'t>(&mut self, choices: &[&'t [&'t str]]) -> &'t [&'t str] {
+        choices[usize::try_from(self.below(choices.len() as u64)).unwrap()]
+    }
+}
+
+impl KillSchedule {
+    fn draw(n: u64) -> Self {
+        let mut draw = DrawState(n);
+        let mut flags: Vec<String> = vec![];
+        let mut add = |chosen: &[&str]| flags.extend(chosen.iter().map(|flag| (*flag).to_owned()));
+        add(draw.pick(&[
+            &["--subject", "local"],
+            &["--subject", "priced", "--budget", "90"],
+            &["--subject", "local", "--subject", "echo"],
+        ]));
+        add(draw.pick(&[&["--suite", "tool_selection"], &["--case", "how_much_usdc"], &[]]));
+        add(draw.pick(&[&["--concurrency", "1"], &["--concurrency", "4"], &["--concurrency", "32"]]));
+        add(draw.pick(&[&["--cache"], &["--no-cache"]]));
+        add(draw.pick(&[&[], &["--defence", "enforce"]]));
+        add(draw.pick(&[&[], &["--confidence", "0.9"], &["--rule-out", "0.02"]]));
+        add(draw.pick(&[&[], &["--judge", "local"], &["--no-judge"]]));
+        add(draw.pick(&[&[], &["--user", "local"]]));
+        add(draw.pick(&[&[], &["--imported-tools", "stub"]]));
+        add(draw.pick(&[&["--trials", "5"], &["--trials", "20"], &["--trials", "40"]]));
+        let seed = draw.below(1000).to_string();
+        add(&["--seed", &seed]);
+        let recording = match draw.below(5) {
+            0 => RecordingFlag::Record,
+            1 | 2 => RecordingFlag::Replay,
+            3 => RecordingFlag::RecordMissing,
+            _ => RecordingFlag::None,
+        };
+        Self { flags, recording, moment: draw.below(1000) }
+    }
+
+    fn run<'s>(&'s self, store: &'s str, recording: RecordingFlag) -> Vec<&'s str> {
+        let mut args = vec!["run", "--store", store];
+        args.extend(self.flags.iter().map(String::as_str));
+        args.extend(match recording {
+            RecordingFlag::None => None,
+            RecordingFlag::Record => Some("--record"),
+            RecordingFlag::Replay => Some("--replay"),
+            RecordingFlag::RecordMissing => Some("--record-missing"),
+        });
+        args
+    }
+}
+
+fn schedule_count() -> u64 {
+    std::env::var(SCHEDULES_VARIABLE).ok().and_then(|text| text.parse().ok()).unwrap_or(SCHEDULES)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_killed_and_resumed_without_flags_has_the_undisturbed_record() {
+    let stage = CrashFixture::new().await;
+    let (mut killed, mut replayed) = (0, 0);
+    for n in 0..schedule_count() {
+        let schedule = KillSchedule::draw(n);
+        let outcome = play(&stage, n, &schedule).await;
+        killed += u64::from(outcome);
+        replayed += u64::from(outcome && schedule.recording == RecordingFlag::Replay);
+    }
+    assert!(killed > schedule_count() / 2 && replayed > 0, "{killed} killed, {replayed} of them replaying");
+}
+
+/// Plays one schedule; returns true if the run was killed before it ended.
+async fn play(stage: &CrashFixture, n: u64, schedule: &KillSchedule) -> bool {
+    let (calm_store, store) = (format!("calm-{n}.sqlite"), format!("killed-{n}.sqlite"));
+    clear_recordings(stage);
+    // A run that replays needs recordings, and one that records what is missing has some of them.
+    let calm_mode = if schedule.recording == RecordingFlag::Replay { RecordingFlag::Record } else { schedule.recording };
+    let start = Instant::now();
+    let before = stage.request_count();
+    let calm = stage.run_to_end(&schedule.run(&calm_store, calm_mode)).await;
+    let (took, requests) = (start.elapsed(), stage.request_count() - before);
+    assert!(calm["record"].is_string(), "schedule {n} {schedule:?}: {calm:#}");
+    let mut expected = calm["record"].clone();
+    if schedule.recording == RecordingFlag::Replay {
+        let replayed = stage.run_to_end(&schedule.run(&format!("replayed-{n}.sqlite"), RecordingFlag::Replay)).await;
+        expected = replayed["record"].clone();
+    } else {
+        clear_recordings(stage);
+    }
+    let args = schedule.run(&store, schedule.recording);
+    let before = stage.request_count();
+    let was_killed = if schedule.recording == RecordingFlag::Replay || requests == 0 {
+        stage.kill_after(&args, took.mul_f64(schedule.moment as f64 / 1500.0).max(Duration::from_millis(30))).await
+    } else {
+        stage.kill_at(&args, before + 1 + requests * schedule.moment / 1000).await
+    };
+    let asked_before_kill = stage.request_count();
+    let resumed = stage.output(&["run", "--resume", "--store", &store]).await;
+    if resumed.code == Some(2) {
+        // Killed before the run was stored, or after its end: nothing to resume.
+        assert!(
+            ["no runs in", "is complete"].iter().any(|why| resumed.all().contains(why)),
+            "schedule {n} {schedule:?}: {}",
+            resumed.all()
+        );
+        return false;
+    }
+    let document: Value = serde_json::from_str(&resumed.stdout).unwrap_or_else(|error| panic!("{error}: {}", resumed.stderr));
+    assert_eq!(document["record"], expected, "schedule {n} {schedule:?}");
+    match schedule.recording {
+        RecordingFlag::Replay => {
+            assert_eq!(stage.request_count(), before, "schedule {n}: a replay asked the model");
+            assert_eq!(asked_before_kill, before, "schedule {n}: a replay asked the model");
+            assert_no_socket(stage, n, schedule, &args).await;
+        }
+        RecordingFlag::Record => {
+            // All replies are there, so the run can be replayed.
+            let again = stage.run_to_end(&schedule.run(&format!("again-{n}.sqlite"), RecordingFlag::Replay)).await;
+            assert_eq!(again["trials"]["finished"], document["trials"]["finished"], "schedule {n} {schedule:?}: {again:#}");
+        }
+        RecordingFlag::RecordMissing | RecordingFlag::None => {}
+    }
+    was_killed
+}
+
+/// Kills a replaying run once more and resumes it where opening a socket kills the program.
+async fn assert_no_socket(stage: &CrashFixture, n: u64, schedule: &KillSchedule, args: &[&str]) {
+    let store = format!("socket-{n}.sqlite");
+    let args: Vec<&str> = args.iter().map(|arg| if arg.ends_with(".sqlite") { store.as_str() } else { arg }).collect();
+    stage.kill_after(&args, Duration::from_millis(40 + schedule.moment / 4)).await;
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        let resumed = run_without_sockets(stage.folder(), &["run", "--resume", "--store", &store]);
+        assert_eq!(resumed.signal(), None, "schedule {n} {schedule:?} opened a socket");
+    }
+}
+
+fn clear_recordings(stage: &CrashFixture) {
+    drop(std::fs::remove_dir_all(stage.path("evals/cassettes")));
+}
