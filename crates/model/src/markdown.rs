@@ -2,8 +2,9 @@
 
 use crate::problem::ProblemReport;
 
-/// Splits a file into front matter and body. The front matter starts on line 2 of the file.
+/// Splits a file into front matter and body. A byte order mark is ignored. The front matter starts on line 2 of the file.
 pub(crate) fn split<'t>(text: &'t str, report: &ProblemReport) -> Option<(&'t str, &'t str)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rest = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n"));
     let Some(rest) = rest else {
         report.add(0, "the file does not start with front matter", "start it with a line ---, keys, and a line ---");

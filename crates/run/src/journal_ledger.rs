@@ -111,7 +111,7 @@ impl Ledger for JournalLedger {
     }
 
     async fn find_cached(&self, key: &ContentHash) -> Result<Option<String>, LedgerFault> {
-        let (key, not_before) = (key.clone(), self.clock.unix_s().saturating_sub(self.ttl_s));
+        let (key, not_before) = (key.clone(), (self.clock.unix_s() + 1).saturating_sub(self.ttl_s));
         let found = self.query(move |store| store.cached_reply(&key, not_before)).await?;
         if found.is_some() {
             let run = self.run()?;

@@ -108,6 +108,11 @@ impl Store {
         Ok(transaction.commit()?)
     }
 
+    /// Returns the space of removed runs to the file system. Not possible while another process uses the store; the space is then reused.
+    pub fn shrink(&self) {
+        drop(self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);"));
+    }
+
     /// Returns the whole run as one document.
     ///
     /// # Errors

@@ -1,9 +1,13 @@
 //! Environment that a run may use, read once by the command line.
 
+use model::UserError;
 use run::Clock;
 use run::external::HostEnvironment;
 use run::providers::{ApiKey, CACHE_TTL_S};
 use std::path::PathBuf;
+
+/// Promptfoo's name, so that existing set-ups keep their meaning.
+const CACHE_TTL_VARIABLE: &str = "PROMPTFOO_CACHE_TTL";
 
 #[derive(Debug, Clone)]
 pub struct RunEnvironment {
@@ -25,7 +29,12 @@ impl RunEnvironment {
     }
 
     /// Returns the lifetime of a cached reply in seconds.
-    pub(super) fn cache_ttl_s(&self) -> u64 {
-        (self.surroundings.variable)("PROMPTFOO_CACHE_TTL").and_then(|text| text.parse().ok()).unwrap_or(CACHE_TTL_S)
+    ///
+    /// # Errors
+    /// If the variable is set and no number of seconds.
+    pub(super) fn cache_ttl_s(&self) -> Result<u64, UserError> {
+        let Some(text) = (self.surroundings.variable)(CACHE_TTL_VARIABLE) else { return Ok(CACHE_TTL_S) };
+        let unreadable = |_| UserError::new(format!("{CACHE_TTL_VARIABLE} is \"{text}\""), "set it to whole seconds, or unset it");
+        text.trim().parse().map_err(unreadable)
     }
 }

@@ -102,7 +102,7 @@ pub async fn prepare(
     foreign: impl Future<Output = Result<ForeignSource, UserError>>,
 ) -> Result<PreparedRun, Vec<UserError>> {
     let settings = &plan.spec().settings;
-    let funds = RunFunds::new(settings.budget, environment.clock, environment.cache_ttl_s());
+    let funds = RunFunds::new(settings.budget, environment.clock, environment.cache_ttl_s().map_err(|why| vec![why])?);
     let outages = Arc::default();
     let BuiltModels { subjects, models } = build_models(&plan, environment, &funds, &outages)?;
     let chains = settings.chain.kind(environment.anvil.clone());

@@ -89,11 +89,16 @@ fn show(io: &CliOutput, path: &std::path::Path, wanted: Option<&str>) -> Result<
 
 fn remove(io: &CliOutput, path: &std::path::Path, wanted: &[String]) -> Result<String, UserError> {
     let mut removed = vec![];
+    let mut last_store = None;
     for wanted in wanted {
         let (store, run) = stored_runs::find_run(path, Some(wanted))?;
         let _lock = store.lock_run(&run.id)?;
         store.remove_run(run.run)?;
         removed.push(run.short_id().to_owned());
+        last_store = Some(store);
+    }
+    if let Some(store) = last_store {
+        store.shrink();
     }
     Ok(match io.format {
         ReportFormat::Json => format!("{:#}\n", json!({ "format": FORMAT, "command": "runs rm", "removed": removed, "exit": 0 })),

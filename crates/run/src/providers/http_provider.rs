@@ -128,11 +128,16 @@ impl HttpProvider {
 
     async fn read_reply(&self, response: Response) -> Result<ModelReply, ProviderFault> {
         let text = self.read_text(response).await?;
-        let whole = match self.stream {
+        // Some servers answer a request for a stream with one document, above all if it is an error.
+        let whole = match self.stream && !text.trim_start().starts_with('{') {
             true => self.wire.assemble_stream(&text),
             false => serde_json::from_str(&text).map_err(|error| ProviderFault::garbled(format!("not JSON: {error}"))),
         };
-        let read = whole.and_then(|whole| self.wire.parse_reply(expect_object(whole, "the reply")?));
+        let read = whole.and_then(|whole| {
+            let error_message = error_message(&whole);
+            let reply = self.wire.parse_reply(expect_object(whole, "the reply")?);
+            reply.map_err(|fault| error_message.map_or(fault, |said| ProviderFault::garbled(format!("the reply is an error: {said}"))))
+        });
         read.map_err(|fault| ProviderFault { why: self.sanitize(&fault.why, MAX_ERROR_CHARS), ..fault })
     }
 
@@ -210,6 +215,12 @@ fn fault_kind_of(status: StatusCode, code: &str) -> FaultKind {
         300..=399 => FaultKind::Redirected,
         _ => FaultKind::Rejected,
     }
+}
+
+/// Returns the message of an error that came with a status of success.
+fn error_message(reply: &Value) -> Option<String> {
+    let error = reply.get("error").filter(|error| !error.is_null())?;
+    Some(parse_error_body(&serde_json::json!({ "error": error }).to_string()).1)
 }
 
 /// Returns code and message of an error body; the whole body if it has no known format.

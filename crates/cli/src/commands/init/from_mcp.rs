@@ -63,6 +63,8 @@ gates:
 
 /// Returns a suite with one example case.
 fn first_suite(name: &str, tool: &str) -> String {
+    // In a comment, a line break or a hidden character of a server's name would reach the file as it is.
+    let tool: String = tool.chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).collect();
     format!(
         "# Tool selection: one request, the tools of a profile, and the calls that answer it. Replace this example with real requests.\n\
          suite: tool_selection\n\

@@ -55,6 +55,10 @@ fn folder_name(subject: &str) -> String {
 
 fn read_complete_lines(path: &Path) -> io::Result<String> {
     let mut text = String::new();
+    // A pipe would never end, and what is recorded must not be appended to the target of a link.
+    if std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::other("not a regular file"));
+    }
     match File::open(path) {
         Ok(file) => file.take(MAX_BYTES + 1).read_to_string(&mut text)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(text),
