@@ -8,9 +8,11 @@ pub mod chat;
 pub mod faults;
 mod loopback;
 mod reply;
+mod secret_echoes;
 pub mod trader;
 mod workspaces;
 
 pub use loopback::{LoopbackServer, ReceivedRequest};
 pub use reply::{ReplyBody, VendorReply};
+pub use secret_echoes::{SecretEcho, find_secret_trace, secret_echoes};
 pub use workspaces::{load_workspace, minimal_files, minimal_workspace, reference_files, reference_workspace};
