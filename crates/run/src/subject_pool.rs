@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::external::{AgentHost, ExternalSubject, HostEnvironment, LeasedWorld};
 use crate::providers::{self, ApiKey, CassetteMode, ProviderBuildError, ProviderConfig, SharedProvider};
+use crate::secrets::SecretRedactor;
 use crate::subjects::llm::{LlmModel, LlmSubject, MAX_EXTRA_TOOLS};
 use crate::subjects::{
     BaselineAgent, BaselineIndex, EchoSubject, GullibleSubject, ParanoidSubject, ReferenceSubject, RunnableSubject, Subject,
@@ -79,7 +80,7 @@ enum SubjectKind {
     Echo,
     Baseline(Arc<BaselineIndex>),
     Model(Arc<LlmModel>),
-    External(Box<SubjectFile>, Arc<AgentHost>),
+    External(Box<SubjectFile>, SecretRedactor, Arc<AgentHost>),
 }
 
 impl SubjectPool {
@@ -164,8 +165,8 @@ impl SubjectPool {
             SubjectKind::Echo => Box::new(EchoSubject),
             SubjectKind::Baseline(index) => Box::new(BaselineAgent::new(index.clone())),
             SubjectKind::Model(model) => Box::new(LlmSubject::new(model.clone(), calls, seed)),
-            SubjectKind::External(file, host) => {
-                let agent = world.and_then(|world| ExternalSubject::new(host.clone(), calls, file, surface, world));
+            SubjectKind::External(file, secrets, host) => {
+                let agent = world.and_then(|world| ExternalSubject::new(host.clone(), calls, (file, secrets), surface, world));
                 Box::new(agent.ok_or_else(|| not_prepared(name))?)
             }
         })
@@ -184,7 +185,7 @@ fn build(workspace: &Workspace, file: &SubjectFile, deps: &SubjectDeps<'_>) -> R
             RunnableSubject::Paranoid => SubjectKind::Paranoid,
             RunnableSubject::Echo => SubjectKind::Echo,
             RunnableSubject::Baseline => SubjectKind::Baseline(Arc::new(BaselineIndex::new(workspace))),
-            RunnableSubject::External => SubjectKind::External(Box::new((*file).clone()), deps.host.clone()),
+            RunnableSubject::External => SubjectKind::External(Box::new(file.clone()), deps.host.secrets_of(file), deps.host.clone()),
         });
     }
     let not = |why: ProviderBuildError| SubjectUnavailable { subject: file.name.value.clone(), why: why.to_string(), remedy: why.remedy() };

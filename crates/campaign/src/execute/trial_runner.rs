@@ -47,11 +47,14 @@ impl TrialRunner {
         let (at, subject) = plan.outline().case_and_subject(n);
         let driven = AssertUnwindSafe(self.drive(&trial, at, subject)).catch_unwind().await;
         let (events, ending) = driven.unwrap_or_else(|_| (vec![], harness_abort("the trial panicked".into())));
+        let (events, ending) = self.redact(events, ending);
         let mut transcript =
             Transcript { trial: trial.id.clone(), case: trial.case.clone(), subject: trial.subject.clone(), events, ending };
         let case = plan.case(at);
         if let Some(judge) = &self.prepared.parts().models.judge {
             ask_judge(judge, case, trial.seed, &mut transcript).await;
+            // Answers of the judge may come from recordings of others.
+            (transcript.events, transcript.ending) = self.redact(transcript.events, transcript.ending);
         }
         let claim = &plan.spec().settings.claim;
         let scores = score_trial(plan.workspace(), case, &self.prepared.case(at).scorers, &transcript, claim);
@@ -61,6 +64,16 @@ impl TrialRunner {
         let ended = EndedTrial { n, trial: trial.clone(), content_hash: content, ending: transcript.ending, scores, scores_hash };
         let wall_us = u64::try_from(stopwatch.elapsed().as_micros()).unwrap_or(u64::MAX);
         TrialOutput { row: TrialRow { run: self.run, n, trial, outcome, wall_us, transcript: written, scores: scored }, ended }
+    }
+
+    /// Removes the secrets of the run. Replies and moves have none; this is for whatever reached the world in another way.
+    fn redact(&self, events: Vec<Event>, ending: Ending) -> (Vec<Event>, Ending) {
+        let secrets = &self.prepared.parts().secrets;
+        let events = events.into_iter().map(|event| secrets.redact_item(event)).collect::<Result<Vec<_>, _>>();
+        match (events, secrets.redact_item(ending)) {
+            (Ok(events), Ok(ending)) => (events, ending),
+            (Err(error), _) | (_, Err(error)) => (vec![], harness_abort(format!("an event cannot be stored: {error}"))),
+        }
     }
 
     async fn drive(&self, trial: &Trial, case: usize, subject: usize) -> (Vec<Event>, Ending) {

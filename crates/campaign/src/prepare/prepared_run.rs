@@ -11,7 +11,7 @@ use model::{SubjectFile, UserError, Workspace};
 use run::external::AgentHost;
 use run::providers::cassette::has_recordings;
 use run::providers::{CassetteMode, OutageMonitor, ProviderConfig};
-use run::{Clock, SubjectDeps, SubjectPool, check_tool_limit};
+use run::{Clock, SecretRedactor, SubjectDeps, SubjectPool, check_tool_limit};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use world::{ChainKind, ForeignSource, RandomOperator};
@@ -38,6 +38,8 @@ pub struct RunParts {
     pub process: u32,
     /// Key of the operator in worlds of external agents.
     pub operator: Option<RandomOperator>,
+    /// Keys of models and variables of agents, which nothing stored may repeat.
+    pub secrets: SecretRedactor,
 }
 
 impl RunParts {
@@ -53,6 +55,7 @@ impl RunParts {
             clock,
             process: 0,
             operator: RandomOperator::new().ok(),
+            secrets: SecretRedactor::default(),
         }
     }
 }
@@ -104,12 +107,12 @@ pub async fn prepare(
     let settings = &plan.spec().settings;
     let funds = RunFunds::new(settings.budget, environment.clock, environment.cache_ttl_s().map_err(|why| vec![why])?);
     let outages = Arc::default();
-    let BuiltModels { subjects, models } = build_models(&plan, environment, &funds, &outages)?;
+    let BuiltModels { subjects, models, secrets } = build_models(&plan, environment, &funds, &outages)?;
     let chains = settings.chain.kind(environment.anvil.clone());
     let foreign = foreign.await.map_err(|why| vec![why])?;
     let (clock, process) = (environment.clock, environment.process);
     let operator = random_operator(&plan).map_err(|why| vec![why])?;
-    Ok(PreparedRun::new(plan, RunParts { subjects, models, chains, foreign, funds, outages, clock, process, operator }))
+    Ok(PreparedRun::new(plan, RunParts { subjects, models, chains, foreign, funds, outages, clock, process, operator, secrets }))
 }
 
 /// Returns a random operator if the run has external agents.
@@ -122,6 +125,7 @@ fn random_operator(plan: &RunPlan) -> Result<Option<RandomOperator>, UserError> 
 struct BuiltModels {
     subjects: Arc<SubjectPool>,
     models: AuxiliaryModels,
+    secrets: SecretRedactor,
 }
 
 /// Builds subjects and auxiliary models, each once.
@@ -151,19 +155,22 @@ fn build_models(
     }
     let key = |name: &str| environment.key(name);
     let cassette = |subject: &str| cassettes.get(subject).cloned().unwrap_or_default();
+    let files = plan.acting_subjects().into_iter().chain([&judge, &user].into_iter().flatten().map(|choice| choice.file));
+    let secrets = SecretRedactor::of_subjects(files, environment.surroundings.variable);
     let provider_config = ProviderConfig {
+        secrets: secrets.clone(),
         cache: plan.spec().options.cache,
         outages: outages.clone(),
         ..ProviderConfig::new(funds.budget.clone(), funds.ledger.clone(), environment.clock)
     };
-    let host = Arc::new(AgentHost::new(environment.surroundings.clone(), environment.clock));
+    let host = Arc::new(AgentHost::new(environment.surroundings.clone(), environment.clock).with_secrets(secrets.clone()));
     let deps = SubjectDeps { provider_config: Some(provider_config), key: &key, cassette: &cassette, host };
     let judge = judge.map(|choice| choice.build_judge(&deps)).transpose();
     let user = user.map(|choice| choice.build_user(&deps)).transpose();
     let pool = SubjectPool::build(plan.workspace(), &plan.acting_subjects(), &deps);
     match (judge, user, pool) {
         (Ok(judge), Ok(user), Ok(pool)) if mistakes.is_empty() => {
-            Ok(BuiltModels { subjects: Arc::new(pool), models: AuxiliaryModels { judge, user } })
+            Ok(BuiltModels { subjects: Arc::new(pool), models: AuxiliaryModels { judge, user }, secrets })
         }
         (judge, user, pool) => {
             mistakes.extend([judge.err(), user.err()].into_iter().flatten());

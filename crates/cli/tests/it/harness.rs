@@ -95,17 +95,22 @@ impl TestFolder {
 
     /// Runs the program with text on standard input.
     pub(crate) fn run_with(&self, args: &[&str], input: &str) -> ProgramOutput {
-        self.run_within(args, input, RUN_TIMEOUT, std::env::var_os("PATH").unwrap())
+        self.run_within(args, input, RUN_TIMEOUT, &[("PATH", std::env::var_os("PATH").unwrap())])
+    }
+
+    /// Runs the program with one more variable in its environment.
+    pub(crate) fn run_with_variable(&self, args: &[&str], name: &str, value: &str) -> ProgramOutput {
+        self.run_within(args, "", RUN_TIMEOUT, &[("PATH", std::env::var_os("PATH").unwrap()), (name, value.into())])
     }
 
     /// Runs the program with Anvil in its search path and another time limit, in seconds.
     pub(crate) fn run_with_anvil(&self, args: &[&str], seconds: u64) -> ProgramOutput {
-        self.run_within(args, "", Duration::from_secs(seconds), path_with_anvil())
+        self.run_within(args, "", Duration::from_secs(seconds), &[("PATH", path_with_anvil())])
     }
 
-    fn run_within(&self, args: &[&str], input: &str, limit: Duration, path: OsString) -> ProgramOutput {
+    fn run_within(&self, args: &[&str], input: &str, limit: Duration, variables: &[(&str, OsString)]) -> ProgramOutput {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
-        command.args(args).current_dir(self.temp.path()).env_clear().env("PATH", path);
+        command.args(args).current_dir(self.temp.path()).env_clear().envs(variables.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // A program that does not read its input closes the pipe, which is not an error.
@@ -136,7 +141,9 @@ impl TestFolder {
 
     /// Like [`Self::json`], with another time limit.
     pub(crate) fn json_within(&self, args: &[&str], code: i32, limit: Duration) -> Value {
-        let ran = self.run_within(&[args, &["--format", "json"]].concat(), "", limit, std::env::var_os("PATH").unwrap()).assert_exit(code);
+        let ran = self
+            .run_within(&[args, &["--format", "json"]].concat(), "", limit, &[("PATH", std::env::var_os("PATH").unwrap())])
+            .assert_exit(code);
         let document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
         assert_eq!(document["exit"], code, "{document:#}");
         document

@@ -30,6 +30,7 @@ mod run;
 mod runs;
 mod score;
 mod scripted;
+mod secrets;
 mod show;
 mod skill_agents;
 mod smoke;

@@ -1,6 +1,7 @@
 //! Process of an external agent: empty working folder, minimal environment, separate session, and killed with all its descendants.
 
 use super::orphans;
+use crate::secrets::SecretRedactor;
 use launcher::{LaunchRequest, LaunchedProgram, Lifeline, ProgramInput, ProgramLaunch};
 use process_wrap::tokio::ChildWrapper;
 use std::io;
@@ -85,7 +86,8 @@ pub(super) struct AgentProcess {
     pid: Option<u32>,
     /// Value of [`orphans::AGENT_ENV_VAR`], inherited by children unless they remove it.
     env_mark: String,
-    stderr_tail: Arc<Mutex<Vec<u8>>>,
+    stderr_tail: Arc<Mutex<StderrTail>>,
+    secrets: SecretRedactor,
     stderr_task: JoinHandle<()>,
 }
 
@@ -96,6 +98,7 @@ impl AgentProcess {
         mut env: Vec<(String, String)>,
         mark: &str,
         work: &Path,
+        secrets: SecretRedactor,
     ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
         orphans::become_subreaper();
         env.push((orphans::AGENT_ENV_VAR.to_owned(), mark.to_owned()));
@@ -105,9 +108,11 @@ impl AgentProcess {
         if let Some(pid) = pid {
             orphans::register_agent(pid);
         }
-        let tail = Arc::<Mutex<Vec<u8>>>::default();
-        let listener = tokio::spawn(collect_stderr(stderr, tail.clone()));
-        let process = Self { inner: child, _lifeline: lifeline, pid, env_mark: mark.to_owned(), stderr_tail: tail, stderr_task: listener };
+        let tail = Arc::<Mutex<StderrTail>>::default();
+        let most = STDERR_TAIL_BYTES + secrets.longest_form();
+        let listener = tokio::spawn(collect_stderr(stderr, tail.clone(), most));
+        let env_mark = mark.to_owned();
+        let process = Self { inner: child, _lifeline: lifeline, pid, env_mark, stderr_tail: tail, secrets, stderr_task: listener };
         Ok((process, stdin.ok_or_else(|| io::Error::other("a pipe is missing"))?, stdout))
     }
 
@@ -130,7 +135,7 @@ impl AgentProcess {
         // The end of stderr may not have been read yet.
         let _ = tokio::time::timeout(Duration::from_millis(50), &mut self.stderr_task).await;
         let tail = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(&tail);
+        let text = self.secrets.redact_end(&tail.bytes, tail.is_cut);
         match text.lines().rev().find(|line| !line.trim().is_empty()) {
             Some(line) => format!("{how}: {}", printable(line, 300)),
             None => how,
@@ -163,13 +168,22 @@ impl Drop for AgentProcess {
     }
 }
 
+/// End of what a program wrote to stderr.
+#[derive(Debug, Default)]
+struct StderrTail {
+    bytes: Vec<u8>,
+    /// Set if the beginning was dropped.
+    is_cut: bool,
+}
+
 /// Reads all of stderr, so that the program never blocks on a full pipe, and keeps only the tail.
-async fn collect_stderr(mut stderr: ChildStderr, tail: Arc<Mutex<Vec<u8>>>) {
+async fn collect_stderr(mut stderr: ChildStderr, tail: Arc<Mutex<StderrTail>>, most: usize) {
     let mut chunk = vec![0; 16 * 1024];
     while let Ok(n @ 1..) = stderr.read(&mut chunk).await {
         let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-        tail.extend_from_slice(&chunk[..n]);
-        let excess = tail.len().saturating_sub(STDERR_TAIL_BYTES);
-        tail.drain(..excess);
+        tail.bytes.extend_from_slice(&chunk[..n]);
+        let excess = tail.bytes.len().saturating_sub(most);
+        tail.is_cut |= excess > 0;
+        tail.bytes.drain(..excess);
     }
 }

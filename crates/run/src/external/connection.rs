@@ -8,6 +8,7 @@ use super::message::{self, AgentMessage};
 use super::one_shot_transport::OneShotTransport;
 use super::sandbox::{AgentStart, confinement};
 use super::stdio_transport::StdioTransport;
+use crate::secrets::SecretRedactor;
 use crate::subjects::SubjectFault;
 use launcher::{LaunchRequest, ResourceLimits};
 use model::transcript::Move;
@@ -24,12 +25,18 @@ use world::endpoints::TrialEndpoints;
 pub(super) struct AgentProgram {
     agent: ExternalAgent,
     kind: ProviderKind,
+    secrets: SecretRedactor,
     has_started: Arc<AtomicBool>,
 }
 
 impl AgentProgram {
-    pub(super) fn new(agent: ExternalAgent, kind: ProviderKind) -> Self {
-        Self { agent, kind, has_started: Arc::default() }
+    pub(super) fn new(agent: ExternalAgent, kind: ProviderKind, secrets: SecretRedactor) -> Self {
+        Self { agent, kind, secrets, has_started: Arc::default() }
+    }
+
+    /// Returns the secrets that the agent's moves may not repeat.
+    pub(super) fn secrets(&self) -> &SecretRedactor {
+        &self.secrets
     }
 
     /// Returns the fault of a failed start. A program that ran in this trial may have removed itself, so later failures are its own.
@@ -99,6 +106,10 @@ impl AgentConnection {
 
     /// Receives the agent's next message. Cancel-safe.
     pub(super) async fn receive(&mut self) -> Result<AgentMessage, SubjectFault> {
+        self.receive_raw().await.map_err(|fault| fault.map_text(|why| self.program.secrets.redact(&why).into_owned()))
+    }
+
+    async fn receive_raw(&mut self) -> Result<AgentMessage, SubjectFault> {
         match &mut self.state {
             ConnectionState::Closed => std::future::pending().await,
             ConnectionState::Stdio(process) => process.receive().await,
@@ -118,7 +129,7 @@ impl AgentConnection {
     fn send_http(&mut self, new: usize) -> Result<(), SubjectFault> {
         let AgentEndpoint::Url(url) = &self.program.agent.endpoint else { return Err(missing_endpoint()) };
         if matches!(self.state, ConnectionState::Closed) {
-            self.state = ConnectionState::Http(Box::new(HttpTransport::new(url)?));
+            self.state = ConnectionState::Http(Box::new(HttpTransport::new(url, self.program.secrets.clone())?));
         }
         // Each request has the full history, so that the agent can be stateless. The token identifies the conversation.
         let message = json!({ "hello": self.hello, "heard": self.heard, "new": new });
@@ -131,7 +142,7 @@ impl AgentConnection {
     async fn send_stdio(&mut self, host: &AgentHost, edges: &TrialEndpoints, message: &Value) -> Result<(), SubjectFault> {
         if matches!(self.state, ConnectionState::Closed) {
             let (child, stdin, stdout) = self.start(host, edges, None).await?;
-            self.state = ConnectionState::Stdio(Box::new(StdioTransport::new(child, stdin, stdout)));
+            self.state = ConnectionState::Stdio(Box::new(StdioTransport::new(child, stdin, stdout, self.program.secrets.clone())));
         }
         if let ConnectionState::Stdio(process) = &self.state {
             process.send(message);
@@ -170,7 +181,8 @@ impl AgentConnection {
         let remove = Some(home.root().to_owned());
         let request = LaunchRequest { command: filled, remove, limits: ResourceLimits::AGENT, confinement };
         // The token is unique to this agent, so it also marks its processes.
-        let started = AgentProcess::start(&request, env, edges.token.as_str(), &home.work_dir()).await.map_err(failed)?;
+        let secrets = self.program.secrets.clone();
+        let started = AgentProcess::start(&request, env, edges.token.as_str(), &home.work_dir(), secrets).await.map_err(failed)?;
         self.program.has_started.store(true, Ordering::Relaxed);
         self.home = Some(home);
         Ok(started)

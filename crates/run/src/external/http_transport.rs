@@ -2,6 +2,7 @@
 
 use super::agent_process::printable;
 use super::message::AgentMessage;
+use crate::secrets::SecretRedactor;
 use crate::subjects::SubjectFault;
 use model::transcript::LimitKind;
 use reqwest::{Client, Response};
@@ -16,6 +17,7 @@ const MAX_RESPONSE_BYTES: usize = 4 * 1024 * 1024;
 pub(super) struct HttpTransport {
     client: Client,
     url: String,
+    secrets: SecretRedactor,
     sender: mpsc::Sender<Result<AgentMessage, SubjectFault>>,
     incoming: mpsc::Receiver<Result<AgentMessage, SubjectFault>>,
     request_task: Option<JoinHandle<()>>,
@@ -23,7 +25,7 @@ pub(super) struct HttpTransport {
 }
 
 impl HttpTransport {
-    pub(super) fn new(url: &str) -> Result<Self, SubjectFault> {
+    pub(super) fn new(url: &str, secrets: SecretRedactor) -> Result<Self, SubjectFault> {
         // Building a client without a provider panics. The first to install one wins, so this never overrides `main`.
         if rustls::crypto::CryptoProvider::get_default().is_none() {
             let _ = rustls::crypto::ring::default_provider().install_default();
@@ -33,15 +35,15 @@ impl HttpTransport {
         let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0).build();
         let client = client.map_err(|error| SubjectFault::Harness(format!("cannot create an HTTP client: {error}")))?;
         let (sender, incoming) = mpsc::channel(4);
-        Ok(Self { client, url: url.to_owned(), sender, incoming, request_task: None, connected: false })
+        Ok(Self { client, url: url.to_owned(), secrets, sender, incoming, request_task: None, connected: false })
     }
 
     pub(super) fn send(&mut self, message: Value) {
         let request = self.client.post(&self.url).header("content-type", "application/json").body(message.to_string());
-        let (sender, connected) = (self.sender.clone(), self.connected);
+        let (sender, connected, secrets) = (self.sender.clone(), self.connected, self.secrets.clone());
         self.request_task = Some(tokio::spawn(async move {
             let received = match request.send().await {
-                Ok(response) => read_response(response).await,
+                Ok(response) => read_response(response, &secrets).await,
                 // Never reachable: not evidence about the agent.
                 Err(error) if error.is_connect() && !connected => {
                     Err(SubjectFault::Provider(format!("cannot connect to the agent: {}", root_cause(&error))))
@@ -67,7 +69,7 @@ impl Drop for HttpTransport {
     }
 }
 
-async fn read_response(mut response: Response) -> Result<AgentMessage, SubjectFault> {
+async fn read_response(mut response: Response, secrets: &SecretRedactor) -> Result<AgentMessage, SubjectFault> {
     let status = response.status();
     if status.is_server_error() {
         return Err(SubjectFault::Crashed(format!("the agent answered with status {}", status.as_u16())));
@@ -88,7 +90,7 @@ async fn read_response(mut response: Response) -> Result<AgentMessage, SubjectFa
         Ok(AgentMessage { next_move: None, .. }) => Err(SubjectFault::Malformed("the response has no move".to_owned())),
         Ok(said) => Ok(said),
         Err(why) => {
-            let shown = printable(&String::from_utf8_lossy(&body[..body.len().min(400)]), 80);
+            let shown = printable(&secrets.redact(&String::from_utf8_lossy(&body)), 80);
             Err(SubjectFault::Malformed(format!("\"{shown}\": {why}")))
         }
     }

@@ -20,6 +20,7 @@ pub use world_lease::LeasedWorld;
 
 use crate::clock::{Clock, Stopwatch};
 use crate::limits::SubjectUsage;
+use crate::secrets::{SecretRedactor, passed_variables};
 use crate::subjects::{Subject, SubjectFault};
 use async_trait::async_trait;
 use connection::AgentProgram;
@@ -42,13 +43,26 @@ use world_lease::WorldLease;
 pub struct AgentHost {
     environment: HostEnvironment,
     clock: Clock,
+    secrets: SecretRedactor,
     port: OnceCell<EndpointServer>,
     trial_key: OpaqueTrialKey,
 }
 
 impl AgentHost {
     pub fn new(environment: HostEnvironment, clock: Clock) -> Self {
-        Self { environment, clock, port: OnceCell::new(), trial_key: OpaqueTrialKey::default() }
+        Self { environment, clock, secrets: SecretRedactor::default(), port: OnceCell::new(), trial_key: OpaqueTrialKey::default() }
+    }
+
+    /// Sets the secrets of the run, which no output of an agent may repeat.
+    #[must_use]
+    pub fn with_secrets(self, secrets: SecretRedactor) -> Self {
+        Self { secrets, ..self }
+    }
+
+    /// Returns the secrets of the run, with the variables that this subject is given.
+    pub(crate) fn secrets_of(&self, file: &SubjectFile) -> SecretRedactor {
+        let values: Vec<String> = passed_variables(file).filter_map(|name| (self.environment.variable)(name)).collect();
+        self.secrets.including(values.iter().map(String::as_str))
     }
 
     async fn server(&self) -> Result<&EndpointServer, SubjectFault> {
@@ -82,11 +96,17 @@ struct AgentTiming {
 
 impl ExternalSubject {
     /// Creates the subject. Returns `None` if the file does not describe an external agent.
-    pub fn new(host: Arc<AgentHost>, trial: ContentHash, file: &SubjectFile, surface: &CaseSurface, world: &LeasedWorld) -> Option<Self> {
+    pub(crate) fn new(
+        host: Arc<AgentHost>,
+        trial: ContentHash,
+        (file, secrets): (&SubjectFile, &SecretRedactor),
+        surface: &CaseSurface,
+        world: &LeasedWorld,
+    ) -> Option<Self> {
         let agent = file.external.clone()?;
         let at_once = matches!(surface, CaseSurface::Profile(_));
         let time = Duration::from_secs(file.limits.seconds);
-        let program = AgentProgram::new(agent, file.provider);
+        let program = AgentProgram::new(agent, file.provider, secrets.clone());
         Some(Self { host, trial, program, lease: world.lease(), sessions: BTreeMap::new(), at_once, time, timing: None })
     }
 

@@ -5,10 +5,13 @@ use super::connection::{AgentConnection, AgentProgram};
 use super::message::{self, AgentMessage};
 use super::operator_names::OperatorNames;
 use super::world_lease::WorldLease;
+use crate::secrets::SecretRedactor;
 use crate::subjects::SubjectFault;
 use model::transcript::{Move, ToolAnswer};
 use model::view::{Observation, View};
 use model::{ContentHash, EventKind};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -36,6 +39,7 @@ pub(super) struct AgentSession {
     who: ActingAgent,
     delivered: usize,
     names: OperatorNames,
+    secrets: SecretRedactor,
     reply_target: ReplyTarget,
 }
 
@@ -79,7 +83,8 @@ impl AgentSession {
         let hello = names.value(message::hello(&opaque_trial, view.context, &edges, &chains));
         let connection = AgentConnection::new(program, hello, chains);
         let (deferred, reply_target) = (VecDeque::new(), ReplyTarget::Connection);
-        Ok(Self { edges, connection, pending_moves, deferred, who, delivered: 0, names, reply_target })
+        let secrets = program.secrets().clone();
+        Ok(Self { edges, connection, pending_moves, deferred, who, delivered: 0, names, secrets, reply_target })
     }
 
     /// Delivers new observations and waits for the next move. With `at_once`, parallel calls become one move.
@@ -102,18 +107,24 @@ impl AgentSession {
                 SessionEvent::McpMove(pending) if pending.outcome_sender.is_closed() => continue,
                 SessionEvent::McpMove(pending) => {
                     let chosen = self.take_mcp_moves(pending, at_once).await;
-                    return Ok(self.names.chosen_move(chosen));
+                    return self.redact(self.names.chosen_move(chosen));
                 }
                 SessionEvent::Message(said) => said?,
             };
             let AgentMessage { next_move, claims } = said;
-            for claim in claims.into_iter().map(|claim| self.names.claim(claim)) {
+            for claim in claims {
+                let claim = self.redact(self.names.claim(claim))?;
                 lease.world.lock().await.note(&self.who, EventKind::Claimed { what: Box::new(claim) });
             }
             if let Some(next_move) = next_move {
-                return Ok(self.names.chosen_move(next_move));
+                return self.redact(self.names.chosen_move(next_move));
             }
         }
+    }
+
+    /// Removes the secrets that the agent was given from what it does and says.
+    fn redact<T: Serialize + DeserializeOwned>(&self, item: T) -> Result<T, SubjectFault> {
+        self.secrets.redact_item(item).map_err(|error| SubjectFault::Malformed(error.to_string()))
     }
 
     async fn next_event(&mut self) -> SessionEvent {

@@ -2,6 +2,7 @@
 
 use super::agent_process::{AgentProcess, printable};
 use super::message::AgentMessage;
+use crate::secrets::SecretRedactor;
 use crate::subjects::SubjectFault;
 use model::transcript::LimitKind;
 use serde_json::Value;
@@ -28,11 +29,12 @@ impl StdioTransport {
         &self.child
     }
 
-    pub(super) fn new(child: AgentProcess, stdin: ChildStdin, stdout: ChildStdout) -> Self {
+    pub(super) fn new(child: AgentProcess, stdin: ChildStdin, stdout: ChildStdout, secrets: SecretRedactor) -> Self {
         let (outgoing, lines) = mpsc::unbounded_channel();
         // Small buffer, so that a fast writer is throttled.
         let (sender, incoming) = mpsc::channel(4);
-        Self { child, outgoing, incoming, tasks: [tokio::spawn(write_lines(stdin, lines)), tokio::spawn(read_lines(stdout, sender))] }
+        let tasks = [tokio::spawn(write_lines(stdin, lines)), tokio::spawn(read_lines(stdout, sender, secrets))];
+        Self { child, outgoing, incoming, tasks }
     }
 
     pub(super) fn send(&self, message: &Value) {
@@ -64,7 +66,7 @@ async fn write_lines(mut stdin: ChildStdin, mut lines: mpsc::UnboundedReceiver<S
     }
 }
 
-async fn read_lines(stdout: ChildStdout, sender: mpsc::Sender<Result<AgentMessage, SubjectFault>>) {
+async fn read_lines(stdout: ChildStdout, sender: mpsc::Sender<Result<AgentMessage, SubjectFault>>, secrets: SecretRedactor) {
     let mut stdout = BufReader::new(stdout);
     let (mut line, mut total) = (Vec::new(), 0);
     loop {
@@ -83,16 +85,17 @@ async fn read_lines(stdout: ChildStdout, sender: mpsc::Sender<Result<AgentMessag
         }
         if end.is_some() {
             let text = std::mem::take(&mut line);
-            if !text.iter().all(u8::is_ascii_whitespace) && sender.send(parse_line(&text)).await.is_err() {
+            if !text.iter().all(u8::is_ascii_whitespace) && sender.send(parse_line(&text, &secrets)).await.is_err() {
                 return;
             }
         }
     }
 }
 
-fn parse_line(line: &[u8]) -> Result<AgentMessage, SubjectFault> {
+fn parse_line(line: &[u8], secrets: &SecretRedactor) -> Result<AgentMessage, SubjectFault> {
     AgentMessage::parse(line).map_err(|why| {
-        let shown = printable(&String::from_utf8_lossy(&line[..line.len().min(400)]), 80);
+        // Redacted before it is cut, because the beginning of a secret is not recognized.
+        let shown = printable(&secrets.redact(&String::from_utf8_lossy(line)), 80);
         SubjectFault::Malformed(format!("\"{shown}\": {why}"))
     })
 }

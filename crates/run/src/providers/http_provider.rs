@@ -11,6 +11,7 @@ use super::wire::{WireFormat, expect_object};
 use crate::budget::{Budget, BudgetReservation};
 use crate::clock::Clock;
 use crate::ledger::Ledger;
+use crate::secrets::SecretRedactor;
 use async_trait::async_trait;
 use model::{ModelPrice, Money};
 use reqwest::{Response, StatusCode, Url};
@@ -33,6 +34,8 @@ pub(super) struct HttpProvider {
     pub(super) client: reqwest::Client,
     pub(super) url: Url,
     pub(super) key: Option<ApiKey>,
+    /// Secrets of the run, with the key.
+    pub(super) secrets: SecretRedactor,
     pub(super) price: Option<ModelPrice>,
     pub(super) stream: bool,
     pub(super) time_limit: Duration,
@@ -79,7 +82,7 @@ impl HttpProvider {
     }
 
     async fn settle(&self, ask: &ModelCall, reservation: BudgetReservation, reply: ModelReply) -> Result<ModelReply, ProviderFault> {
-        let reply = self.scrub_key(reply)?;
+        let reply = self.redact_reply(reply)?;
         let paid = match (&self.price, &reply.usage) {
             (Some(price), Some(usage)) if usage.input > 0 => reservation.settle(cost(price, usage)),
             (Some(_), _) => reservation.settle_unreadable(),
@@ -181,18 +184,18 @@ impl HttpProvider {
         ProviderFault::new(kind, self.sanitize(&root_cause(error), MAX_ERROR_CHARS))
     }
 
-    /// Makes vendor text safe to display: key scrubbed, one line, at most `most` characters.
+    /// Makes vendor text safe to display: secrets redacted, one line, at most `most` characters.
     fn sanitize(&self, text: &str, most: usize) -> String {
-        let text = self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text));
+        let text = self.secrets.redact(text);
         text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect::<String>().trim().to_owned()
     }
 
-    /// Removes an echoed key, so that it does not reach a transcript.
-    fn scrub_key(&self, reply: ModelReply) -> Result<ModelReply, ProviderFault> {
-        let Some(key) = self.key.as_ref().filter(|key| key.is_contained_in(&reply.to_json())) else { return Ok(reply) };
-        let mut value = serde_json::to_value(&reply).map_err(|error| ProviderFault::garbled(error.to_string()))?;
-        key.scrub_value(&mut value);
-        serde_json::from_value(value).map_err(|error| ProviderFault::garbled(error.to_string()))
+    /// Removes echoed secrets, so that they do not reach a transcript.
+    fn redact_reply(&self, reply: ModelReply) -> Result<ModelReply, ProviderFault> {
+        let mut reply = self.secrets.redact_item(reply).map_err(|error| ProviderFault::garbled(error.to_string()))?;
+        let texts = reply.blocks.iter_mut().filter_map(|block| if let ContentBlock::Text { text, .. } = block { Some(text) } else { None });
+        self.secrets.redact_parts(texts.collect());
+        Ok(reply)
     }
 }
 

@@ -20,6 +20,7 @@ use super::{Provider, SharedProvider};
 use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::ledger::Ledger;
+use crate::secrets::SecretRedactor;
 use model::{OpenAiApi, ProviderKind, SubjectFile, UserError};
 use reqwest::Url;
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub struct ProviderConfig {
     pub ledger: Arc<dyn Ledger>,
     pub clock: Clock,
     pub outages: Arc<OutageMonitor>,
+    /// Secrets that replies must not repeat. The provider's own key is always one.
+    pub secrets: SecretRedactor,
     /// Reuses cached replies and stores new ones.
     pub cache: bool,
     pub retry_policy: RetryPolicy,
@@ -48,6 +51,7 @@ impl ProviderConfig {
             ledger,
             clock,
             outages: Arc::default(),
+            secrets: SecretRedactor::default(),
             cache: false,
             retry_policy: RetryPolicy::default(),
             max_concurrent: 64,
@@ -177,6 +181,7 @@ fn http_provider(
         wire,
         client,
         url,
+        secrets: config.secrets.including(key.iter().map(ApiKey::expose)),
         key,
         price: file.price.clone(),
         stream: file.stream,

@@ -97,6 +97,21 @@ impl SecretRedactor {
         if spans.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(replace_spans(text, &spans, 0)) }
     }
 
+    /// Replaces the secrets in texts that are read one after the other, also those that go on from one text to the next.
+    pub(crate) fn redact_parts(&self, parts: Vec<&mut String>) {
+        let joined: String = parts.iter().map(|part| part.as_str()).collect();
+        let spans = self.spans(&joined);
+        let mut at = 0;
+        for part in parts.into_iter().filter(|_| !spans.is_empty()) {
+            let place = at..at + part.len();
+            at = place.end;
+            let inside = spans.iter().filter(|span| span.start < place.end && span.end > place.start);
+            let inside: Vec<_> =
+                inside.map(|span| span.start.max(place.start) - place.start..span.end.min(place.end) - place.start).collect();
+            *part = replace_spans(part, &inside, 0);
+        }
+    }
+
     /// Replaces the secrets in the end of an output. If its beginning is missing, the rest of a secret that was cut is left out.
     pub(crate) fn redact_end(&self, output: &[u8], is_cut: bool) -> String {
         let text = String::from_utf8_lossy(output);

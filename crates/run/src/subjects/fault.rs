@@ -31,6 +31,21 @@ pub enum SubjectFault {
     Unfunded,
 }
 
+impl SubjectFault {
+    /// Changes the text of a fault.
+    #[must_use]
+    pub(crate) fn map_text(self, change: impl FnOnce(String) -> String) -> Self {
+        match self {
+            SubjectFault::Crashed(why) => SubjectFault::Crashed(change(why)),
+            SubjectFault::Malformed(why) => SubjectFault::Malformed(change(why)),
+            SubjectFault::Provider(why) => SubjectFault::Provider(change(why)),
+            SubjectFault::Harness(why) => SubjectFault::Harness(change(why)),
+            SubjectFault::Unrecorded(why) => SubjectFault::Unrecorded(change(why)),
+            SubjectFault::Hung | SubjectFault::OverLimit(_) | SubjectFault::Unfunded => self,
+        }
+    }
+}
+
 impl From<SubjectFault> for Ending {
     fn from(fault: SubjectFault) -> Self {
         match fault {

@@ -1,0 +1,120 @@
+//! Secrets that a model or an agent repeats, in any encoding, are in no file and no output of the program.
+
+use crate::harness::{ProgramOutput, TestFolder};
+use serde_json::{Value, json};
+use std::fs;
+use testkit::{SecretEcho, chat, find_secret_trace, secret_echoes};
+
+const SECRET: &str = "sk-My\"Canary/5555+aa~Zz?end";
+const VARIABLE: &str = "CANARY_KEY";
+const CASE: &str = "sell_usdc_for_ether";
+
+/// Runs a subject on one case, then asserts that neither its output, the stored files nor any report gives the secret away.
+#[track_caller]
+fn assert_kept_secret(folder: &TestFolder, subject: &str, more: &[&str]) -> Value {
+    let run = [&["run", "--subject", subject, "--case", CASE][..], more].concat();
+    let mut outputs: Vec<(String, ProgramOutput)> = vec![("run".into(), folder.run_with_variable(&run, VARIABLE, SECRET))];
+    for format in ["text", "json", "junit", "markdown", "sarif", "github"] {
+        outputs.push((format!("score {format}"), folder.run(&["score", "--format", format])));
+    }
+    for args in [&["show", CASE][..], &["show", CASE, "-v"], &["runs", "list"], &["cost"]] {
+        outputs.push((args.join(" "), folder.run(args)));
+    }
+    let shown = folder.run(&["show", CASE, "--format", "json"]).assert_exit(0);
+    let trial = serde_json::from_str(&shown.stdout).unwrap();
+    outputs.push(("show json".into(), shown));
+    for (what, ran) in &outputs {
+        for text in [&ran.stdout, &ran.stderr] {
+            assert_eq!(find_secret_trace(text.as_bytes(), SECRET), None, "{subject} {what}: {text}");
+        }
+    }
+    let files = folder.files();
+    let stored: Vec<&String> = files.iter().filter(|name| name.contains("sqlite") || name.contains("cassettes")).collect();
+    assert!(stored.iter().any(|name| name.contains("sqlite")), "{files:?}");
+    for name in stored {
+        assert_eq!(find_secret_trace(&fs::read(folder.path(name)).unwrap(), SECRET), None, "{subject}: {name}");
+    }
+    trial
+}
+
+/// Writes a process agent that prints these lines, then a last line on standard error, and exits.
+fn write_agent(folder: &TestFolder, name: &str, provider: &str, out: &[String], err: &str, code: u8) {
+    let print = |text: &str| json!(text).to_string();
+    let lines: Vec<String> = out.iter().map(|line| format!("process.stdout.write({} + '\\n')\n", print(line))).collect();
+    let wait = if provider == "process" { "await new Promise((done) => process.stdin.once('data', done))\n" } else { "" };
+    let check = format!("if (process.env.{VARIABLE} !== {}) throw new Error('no secret')\n", print(SECRET));
+    let script = format!(
+        "{check}{wait}{}process.stderr.write({} + '\\n')\nprocess.exitCode = {code}\nprocess.stdin.pause()\n",
+        lines.concat(),
+        print(err)
+    );
+    folder.write(&format!("{name}.mjs"), script);
+    let limits = "{ turns: 60, calls: 60, output_tokens: 4096, seconds: 20 }";
+    let file = format!(
+        "subject: {name}\nprovider: {provider}\ncommand: [node, {name}.mjs]\nenv: [{VARIABLE}]\nlimits: {limits}\nabout: A test.\n"
+    );
+    folder.write(&format!("evals/subjects/{name}.yaml"), file);
+}
+
+fn all_echoes() -> String {
+    secret_echoes(SECRET).iter().map(|echo| format!("({})", echo.text)).collect::<Vec<_>>().join(" and ")
+}
+
+#[test]
+fn variables_that_an_agent_repeats_in_its_moves_are_redacted() {
+    let folder = TestFolder::with_minimal();
+    let (all, echoes) = (all_echoes(), secret_echoes(SECRET));
+    let call = |echo: &SecretEcho| json!({ "tool": echo.text, "args": { echo.text.as_str(): [echo.text] } });
+    let calls: Vec<Value> = echoes.iter().map(call).collect();
+    for (name, line) in [
+        ("says", json!({ "say": all })),
+        ("refuses", json!({ "refuse": all })),
+        ("calls", json!({ "call": calls })),
+        ("delegates", json!({ "delegate": { "to": all, "params": { all.as_str(): all } } })),
+        ("claims", json!({ "say": "x", "claims": [{ "reported": { "text": all } }] })),
+        ("odd", json!({ "unknown": all })),
+        ("odder", json!({ "call": { "tool": 7, all.as_str(): all } })),
+    ] {
+        write_agent(&folder, name, "process", &[line.to_string()], "", 0);
+        let trial = assert_kept_secret(&folder, name, &[]);
+        assert!(trial.to_string().contains("[secret]"), "{name}: {trial:#}");
+    }
+    write_agent(&folder, "prints", "mcp", std::slice::from_ref(&all), "", 0);
+    assert!(assert_kept_secret(&folder, "prints", &[]).to_string().contains("[secret]"));
+}
+
+#[test]
+fn variables_in_the_last_words_of_an_agent_are_redacted() {
+    let folder = TestFolder::with_minimal();
+    let mut echoes = secret_echoes(SECRET);
+    echoes.dedup_by_key(|echo| echo.encoding);
+    for (n, echo) in echoes.iter().enumerate().filter(|(n, _)| n % 3 == 0) {
+        let provider = if n % 2 == 0 { "process" } else { "mcp" };
+        write_agent(&folder, "dies", provider, &[], &format!("::error:: {}", echo.text), 3);
+        let trial = assert_kept_secret(&folder, "dies", &[]);
+        assert_eq!(trial["ending"], json!({ "ending": "crashed", "why": "it exited with code 3: ::error:: [secret]" }), "{echo:?}");
+    }
+}
+
+#[test]
+fn keys_that_a_model_repeats_are_redacted() {
+    let all = all_echoes();
+    let malformed = format!("{{\"a\": \"{}\"", secret_echoes(SECRET)[2].text);
+    for (place, reply) in [
+        ("text", chat::text_reply(&all)),
+        ("arguments", chat::tool_call_reply(1, "swap_get_quote", &json!({ "token_in": all, all.as_str(): 1 }))),
+        ("tool", chat::tool_call_reply(1, &all, &json!({}))),
+        ("malformed", {
+            let mut reply = chat::tool_call_reply(1, "swap_get_quote", &json!({}));
+            reply["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] = malformed.clone().into();
+            reply
+        }),
+    ] {
+        let folder = TestFolder::with_minimal();
+        let url = chat::serve_chat(move |_, n| if n == 0 { reply.clone() } else { chat::text_reply("Done.") });
+        folder.write("evals/subjects/local.yaml", format!("{}key_env: {VARIABLE}\n", chat::subject_file("local", &url)));
+        let trial = assert_kept_secret(&folder, "local", &["--budget", "1", "--record"]);
+        assert!(folder.files().iter().any(|name| name.contains("cassettes/")), "{place}: {:?}", folder.files());
+        assert!(trial.to_string().contains("[secret]"), "{place}: {trial:#}");
+    }
+}
