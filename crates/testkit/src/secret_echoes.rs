@@ -54,7 +54,7 @@ pub fn secret_echoes(secret: &str) -> Vec<SecretEcho> {
     echoes
 }
 
-/// Returns the encoding in which some bytes still give the secret away, whatever the case of its letters.
+/// Returns the encoding in which some bytes still give the secret away, in capitals or lower case.
 pub fn find_secret_trace(bytes: &[u8], secret: &str) -> Option<&'static str> {
     let text = String::from_utf8_lossy(bytes).to_ascii_lowercase();
     let left = |echo: &SecretEcho| {

@@ -66,7 +66,7 @@ impl TrialRunner {
         TrialOutput { row: TrialRow { run: self.run, n, trial, outcome, wall_us, transcript: written, scores: scored }, ended }
     }
 
-    /// Removes the secrets of the run. Replies and moves have none; this is for whatever reached the world in another way.
+    /// Removes the secrets of the run. Replies and moves have none left; events of the RPC may.
     fn redact(&self, events: Vec<Event>, ending: Ending) -> (Vec<Event>, Ending) {
         let secrets = &self.prepared.parts().secrets;
         let events = events.into_iter().map(|event| secrets.redact_item(event)).collect::<Result<Vec<_>, _>>();

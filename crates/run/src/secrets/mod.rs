@@ -1,4 +1,4 @@
-//! Redaction of secrets: API keys of models and variables given to external agents. Whatever repeats one is cleaned before it is stored.
+//! Redaction of secrets: API keys of models and variables given to external agents. Text that repeats one is cleaned before it is stored.
 
 mod forms;
 mod text_view;
