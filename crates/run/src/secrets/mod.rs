@@ -54,6 +54,11 @@ struct SecretSearch {
     forms: Vec<SecretForm>,
 }
 
+/// Reports whether a value is the address of an account: public, and part of every effect on a chain.
+fn is_account_address(value: &str) -> bool {
+    value.trim().strip_prefix("0x").is_some_and(|digits| digits.len() == 40 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
 /// A secret stands in a place that needs a fixed word, so the item cannot be kept without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it repeats a secret in place of a fixed word")]
@@ -76,7 +81,7 @@ impl SecretRedactor {
     /// Creates a redactor of all secrets that these subjects use: their keys, and the variables they pass to external agents.
     pub fn of_subjects<'s>(files: impl IntoIterator<Item = &'s SubjectFile>, variable: impl Fn(&str) -> Option<String>) -> Self {
         let names = files.into_iter().flat_map(|file| file.key_env.iter().chain(passed_variables(file)));
-        let values: Vec<String> = names.filter_map(|name| variable(name)).collect();
+        let values: Vec<String> = names.filter_map(|name| variable(name)).filter(|value| !is_account_address(value)).collect();
         Self::new(values.iter().map(String::as_str))
     }
 

@@ -99,3 +99,14 @@ proptest! {
         prop_assert!(!redactor.finds(&clean) || REDACTED.contains(secret.trim()), "{}", clean);
     }
 }
+
+#[test]
+fn addresses_of_accounts_are_no_secrets() {
+    let mut file =
+        SubjectFile::from_command_line("agent", model::ProviderKind::Http, model::AgentEndpoint::Url("http://127.0.0.1:1".into()));
+    file.external.as_mut().unwrap().env = vec!["ACCOUNT".into(), "PRIVATE_KEY".into()];
+    let account = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+    let key = format!("0x{}", "5d".repeat(32));
+    let redactor = SecretRedactor::of_subjects([&file], |name| Some(if name == "ACCOUNT" { account.into() } else { key.clone() }));
+    assert!(!redactor.finds(account) && redactor.finds(&key));
+}
