@@ -26,7 +26,7 @@ struct SkillScore {
 
 pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_>) -> Move {
     let shown: Vec<usize> =
-        (0..index.skills.len()).filter(|at| view.context.skills.iter().any(|(name, _)| *name == index.skills[*at].name)).collect();
+        (0..index.skills.len()).filter(|at| view.context.skills.iter().any(|shown| shown.name == index.skills[*at].name)).collect();
     let Some(newest) = state.turns.last() else { return Move::Stop };
     let ranked = rank_skills(index, &shown, newest);
     let current = state.topic.filter(|topic| !topic_changes(&ranked, *topic, newest));

@@ -68,7 +68,7 @@ pub use review::ReviewRole;
 pub use rule::Rule;
 pub use scorer::{ScorerId, ScorerName};
 pub use seeded_rng::SeededRng;
-pub use skill::{Skill, SkillHandler, SkillRedirect};
+pub use skill::{Skill, SkillHandler, SkillListing, SkillRedirect};
 pub use subject::{AgentEndpoint, ExternalAgent, ModelPrice, OpenAiApi, ProviderKind, SubjectFile, SubjectLimits, ToolsShown};
 pub use suite::{Case, Suite, SuiteKind};
 pub use tier::{CiRow, LiveRole, Tier, TiersFile};

@@ -91,5 +91,9 @@ fn read_redirect(node: &YamlNode, report: &ProblemReport) -> Option<SkillRedirec
     Some(SkillRedirect { when: when?, to: to? })
 }
 
+mod listing;
+
+pub use listing::SkillListing;
+
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use crate::catalog::Tool;
 use crate::location::Spanned;
-use crate::skill::{Skill, SkillHandler};
+use crate::skill::{Skill, SkillHandler, SkillListing};
 use crate::suite::{Brief, CaseSurface};
 use crate::tool_listing::ToolListing;
 use crate::transcript::ToolAnswer;
@@ -24,8 +24,8 @@ pub struct AgentContext {
     pub agent: String,
     pub prompt: String,
     pub tools: Vec<ToolListing>,
-    /// Skills that can be activated: name and description.
-    pub skills: Vec<(String, String)>,
+    /// Skills that can be activated, with their parameters.
+    pub skills: Vec<SkillListing>,
     pub delegates: Vec<String>,
     /// Descriptions of the agents it may delegate to, from their files.
     pub delegate_infos: Vec<DelegateInfo>,
@@ -144,6 +144,6 @@ fn delegate_infos(workspace: &Workspace, names: &[Spanned<String>]) -> Vec<Deleg
     agents.map(|agent| DelegateInfo { name: agent.name.value.clone(), role: agent.role.clone(), needs: agent.needs.clone() }).collect()
 }
 
-fn skills(workspace: &Workspace) -> Vec<(String, String)> {
-    workspace.skills.iter().map(|skill| (skill.name.value.clone(), skill.description.clone())).collect()
+fn skills(workspace: &Workspace) -> Vec<SkillListing> {
+    workspace.skills.iter().map(Skill::listing).collect()
 }

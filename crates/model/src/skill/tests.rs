@@ -19,6 +19,30 @@ fn read(node: &YamlNode, report: &ProblemReport) -> Option<Skill> {
 }
 
 #[test]
+fn listing_shows_each_parameter_and_nothing_of_the_body() {
+    let text = SWAP.replace(
+        "params:\n",
+        concat!(
+            "params:\n  chain: { kind: chain, type: string, default: base, description: Chain. }\n",
+            "  speed: { kind: enum, type: string, enum: [fast, slow], optional: true, description: Speed. }\n",
+            "  legs: { kind: list(object), type: array, items: { type: object, properties: { token: { type: string } } }, description: Legs. }\n",
+        ),
+    );
+    let listing = read_ok(&text, read).listing();
+    assert_eq!(listing.input_schema["required"], serde_json::json!(["legs", "amount"]));
+    assert_eq!(listing.input_schema["properties"]["chain"]["default"], "base");
+    let tool = SkillListing::use_skill_tool(&[listing]);
+    assert_eq!(
+        tool.description,
+        concat!(
+            "Activate a skill with its parameters. Available skills:\n- swap: Swaps one token for another.\n",
+            "  - chain (string, default \"base\"): Chain.\n  - speed (fast | slow, optional): Speed.\n",
+            "  - legs (array of object {token: string}, required): Legs.\n  - amount (string, required): How much.",
+        )
+    );
+}
+
+#[test]
 fn a_skill_is_read() {
     let skill = read_ok(SWAP, read);
     assert_eq!(

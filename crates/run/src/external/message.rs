@@ -63,19 +63,28 @@ fn parse_move(mut fields: Map<String, Value>) -> Result<Move, MessageError> {
 
 /// Builds the first message: the opaque id of the trial, the agent's context and its endpoints.
 pub(super) fn hello(opaque_trial: &str, context: &AgentContext, edges: &TrialEndpoints, chains: &[u64]) -> Value {
-    let tools: Vec<Value> = context.tools.iter().map(|tool| json!(tool)).collect();
-    let skills: Vec<Value> = context.skills.iter().map(|(name, description)| json!({ "name": name, "description": description })).collect();
-    let colleagues: Vec<Value> =
-        context.delegate_infos.iter().map(|one| json!({ "agent": one.name, "role": one.role, "needs": one.needs })).collect();
     let rpc: Map<String, Value> = chains.iter().map(|chain| (chain.to_string(), edges.rpc_url(*chain).into())).collect();
     json!({
         "protocol": PROTOCOL,
         "trial": opaque_trial,
-        "seat": { "agent": context.agent, "prompt": context.prompt, "tools": tools, "skills": skills, "delegates": context.delegates,
-            "colleagues": colleagues, "output": context.output },
+        "seat": seat_json(context),
         "mcp": { "url": edges.mcp_url(), "token": edges.token.as_str() },
         "rpc": rpc,
         "pages": edges.pages_url(),
+    })
+}
+
+fn seat_json(context: &AgentContext) -> Value {
+    let colleagues: Vec<Value> =
+        context.delegate_infos.iter().map(|one| json!({ "agent": one.name, "role": one.role, "needs": one.needs })).collect();
+    json!({
+        "agent": context.agent,
+        "prompt": context.prompt,
+        "tools": context.tools,
+        "skills": context.skills,
+        "delegates": context.delegates,
+        "colleagues": colleagues,
+        "output": context.output,
     })
 }
 
@@ -110,6 +119,17 @@ mod tests {
 
     fn read(text: &str) -> Result<AgentMessage, MessageError> {
         AgentMessage::parse(text.as_bytes())
+    }
+
+    #[test]
+    fn hello_shows_the_parameters_of_skills() {
+        let workspace = model::Workspace::load(&model::MINIMAL_WORKSPACE.iter().copied().collect()).unwrap();
+        let skill = &workspace.skills[0];
+        let context = AgentContext { skills: vec![skill.listing()], ..AgentContext::for_agent(&workspace, "trader") };
+        let shown = seat_json(&context)["skills"][0].clone();
+        assert_eq!(shown["name"], skill.name.as_str());
+        let (name, param) = skill.params.first().unwrap();
+        assert_eq!(shown["input_schema"]["properties"][name], param.schema);
     }
 
     #[test]

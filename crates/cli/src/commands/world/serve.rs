@@ -129,6 +129,6 @@ fn toolset(workspace: &Workspace, args: &ServeArgs) -> Result<AgentToolset, User
         agent: ActingAgent::new("assistant", 0),
         tools: workspace.surface_tools(&surface).into_iter().map(model::Tool::listing).collect(),
         delegates: vec![],
-        skills: workspace.skills.iter().map(|skill| (skill.name.value.clone(), skill.description.clone())).collect(),
+        skills: workspace.skills.iter().map(model::Skill::listing).collect(),
     })
 }

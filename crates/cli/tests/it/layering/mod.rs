@@ -62,7 +62,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("model", "scorer", &["text_enum"]),
     ("model", "view", &["catalog", "tool_listing", "location", "skill", "suite", "transcript", "workspace"]),
     ("model", "seeded_rng", &["hash"]),
-    ("model", "skill", &["catalog", "location", "problem", "yaml"]),
+    ("model", "skill", &["catalog", "tool_listing", "location", "problem", "yaml"]),
     ("model", "subject", &["hash", "money", "location", "problem", "yaml"]),
     ("model", "suite", &["agent", "hash", "location", "problem", "rule", "yaml"]),
     ("model", "text_enum", &[]),

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::providers::{CallArguments, ChatMessage, ContentBlock, MessageRole, Provider, TokenUsage, VendorLimits};
-use model::ToolListing;
 use model::transcript::{ToolAnswer, ToolCall};
 use model::view::{DelegateInfo, Observation};
+use model::{SkillListing, ToolListing};
 use serde_json::json;
 use std::sync::Mutex;
 
@@ -173,14 +173,20 @@ async fn ask_user_call_is_a_move_answered_by_the_user() {
     assert_eq!(script.nth_request(1).messages[2].blocks, [ContentBlock::Answer { id: "a".into(), text: "250".into(), is_error: false }]);
 }
 
+fn swap_skill() -> SkillListing {
+    let input_schema = json!({ "properties": { "amount": { "type": "string", "description": "Size." } }, "required": ["amount"] }).into();
+    SkillListing { name: "swap-tokens".into(), description: "Swaps.".into(), input_schema }
+}
+
 #[tokio::test]
 async fn use_skill_call_activates_the_skill_with_params() {
     let (mut llm, script) = llm(vec![reply(vec![call("", "use_skill", json!({"name": "swap-tokens", "params": {"amount": "5"}}))])], 1000);
-    let seat = AgentContext { skills: vec![("swap-tokens".into(), "Swaps.".into())], delegates: vec![], ..seat("assistant") };
+    let seat = AgentContext { skills: vec![swap_skill()], delegates: vec![], ..seat("assistant") };
     let next = llm.next(&View { context: &seat, depth: 0, observations: &[user("Swap 5.")] }).await.unwrap();
     let params = json!({"amount": "5"}).as_object().cloned().unwrap();
     assert_eq!(next, Move::Activate { skill: "swap-tokens".into(), params });
-    assert!(script.nth_request(0).tools.iter().any(|tool| tool.description.contains("- swap-tokens: Swaps.")));
+    let shown = "- swap-tokens: Swaps.\n  - amount (string, required): Size.";
+    assert!(script.nth_request(0).tools.iter().any(|tool| tool.description.ends_with(shown)));
 }
 
 #[tokio::test]

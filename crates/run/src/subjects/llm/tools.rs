@@ -2,7 +2,7 @@
 
 use super::prune::prune;
 use model::view::{AgentContext, DelegateInfo};
-use model::{ToolListing, ToolsShown};
+use model::{SkillListing, ToolListing, ToolsShown};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -41,7 +41,7 @@ pub(super) fn listed_tools(seat: &AgentContext, depth: u32, limit: ToolsShown, q
         ToolsShown::Pruned(most) => prune(&seat.tools, query, usize::try_from(most).unwrap_or(usize::MAX), used),
     };
     let delegates = seat.delegates.iter().map(|to| delegate_tool(to, seat.delegate_infos.iter().find(|colleague| colleague.name == *to)));
-    let skill = (!seat.skills.is_empty()).then(|| use_skill_tool(&seat.skills));
+    let skill = (!seat.skills.is_empty()).then(|| SkillListing::use_skill_tool(&seat.skills));
     // A delegated agent answers the agent that delegated, not the user.
     let ask = (depth == 0).then(ask_user_tool);
     own.into_iter().chain(delegates).chain(skill).chain(ask).chain([report_tool()]).collect()
@@ -82,22 +82,6 @@ fn delegate_tool(to: &str, colleague: Option<&DelegateInfo>) -> ToolListing {
                 "action_id": { "type": "string", "description": "Id of the prepared action this is about, if any." },
             },
             "additionalProperties": true,
-        })
-        .into(),
-    }
-}
-
-fn use_skill_tool(skills: &[(String, String)]) -> ToolListing {
-    let names: Vec<&str> = skills.iter().map(|(name, _)| name.as_str()).collect();
-    let lines: Vec<String> = skills.iter().map(|(name, description)| format!("- {name}: {description}")).collect();
-    ToolListing {
-        name: USE_SKILL.to_owned(),
-        description: format!("Activate a skill with its parameters. Available skills:\n{}", lines.join("\n")),
-        input_schema: json!({
-            "type": "object",
-            "properties": { "name": { "type": "string", "enum": names }, "params": { "type": "object", "additionalProperties": true } },
-            "required": ["name"],
-            "additionalProperties": false,
         })
         .into(),
     }

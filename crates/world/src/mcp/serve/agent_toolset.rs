@@ -1,6 +1,6 @@
 //! Identity and toolset of an external agent in a trial.
 
-use model::ToolListing;
+use model::{SkillListing, ToolListing};
 
 use crate::ActingAgent;
 
@@ -11,6 +11,6 @@ pub struct AgentToolset {
     pub tools: Vec<ToolListing>,
     /// Agents that it may delegate to.
     pub delegates: Vec<String>,
-    /// Name and description of the skills. If there are none, `use_skill` is not listed.
-    pub skills: Vec<(String, String)>,
+    /// Skills with their parameters. If there are none, `use_skill` is not listed.
+    pub skills: Vec<SkillListing>,
 }

@@ -13,7 +13,7 @@ use bardo_eval_world::chain::{
 use bardo_eval_world::mcp::serve::{AgentToolset, SharedWorld};
 use bardo_eval_world::{ActingAgent, ChainAccess, EventLog, InboundMessage, PeerAnswer, World};
 use model::transcript::{ActionOrigin, Event, EventKind, ReviewDecision, ToolAnswer};
-use model::{ToolListing, Workspace};
+use model::{SkillListing, ToolListing, Workspace};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Mutex, OnceCell};
 
@@ -232,6 +232,11 @@ pub(crate) fn toolset() -> AgentToolset {
         description: format!("The tool {name}."),
         input_schema: json!({ "type": "object", "properties": properties }).into(),
     };
+    let skill = |name: &str, description: &str| SkillListing {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        input_schema: json!({ "type": "object", "properties": { "amount": { "type": "string", "description": "Size." } } }).into(),
+    };
     AgentToolset {
         agent: ActingAgent::new("trade-executor", 0),
         tools: vec![
@@ -242,7 +247,7 @@ pub(crate) fn toolset() -> AgentToolset {
             tool("pay", json!({ "to": { "type": "string" }, "wei": { "type": "string" } })),
         ],
         delegates: vec!["safety-guardian".into(), "vault-watchdog".into()],
-        skills: vec![("swap".into(), "Swap one token for another.".into()), ("bridge".into(), "Move to another chain.".into())],
+        skills: vec![skill("swap", "Swap one token for another."), skill("bridge", "Move to another chain.")],
     }
 }
 
