@@ -1,6 +1,7 @@
 //! Workspace: all files about the system under test, its suites and its gates.
 
 mod assets;
+mod executed_args;
 mod load;
 mod review_roles;
 

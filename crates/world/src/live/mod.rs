@@ -27,6 +27,7 @@ mod reads;
 mod receipt;
 mod record;
 mod review_terms;
+mod same_value;
 mod sign_typed;
 mod simulate;
 mod spent_value;

@@ -31,7 +31,11 @@ pub(super) async fn prepare(template: &WorldTemplate, state: &mut TrialState, re
     };
     let chain = state.chains.chain_of(tool, &args)?;
     let plan = operations::plan_operation(&mut state.builder(chain).await?, tool, &args).await?;
-    let write = ToolRequest { tool, given: inner.as_ref().unwrap_or(request.given), ..*request };
+    let fixed = match inner {
+        Some(inner) => inner,
+        None => template.workspace().executed_args(request.tool, tool, request.given),
+    };
+    let write = ToolRequest { tool, given: &fixed, ..*request };
     let mut answer = freeze(template, state, &write, plan).await?;
     let fixture = state.fixtures(template).answer(request.tool, request.given);
     if let Some(FixtureAnswer { answer: ToolAnswer::Result(Value::Object(fixture)), reads }) = fixture {

@@ -1,11 +1,12 @@
 //! Executes a write: owner confirmation, hooks, then signing, broadcasting, receiving or storing.
 
-use super::args::same_argument;
+use super::actions::FrozenAction;
 use super::broadcast::send;
 use super::hooks::{HookInput, objections};
 use super::inflow::receive;
 use super::operations;
 use super::planned_write::PlannedWrite;
+use super::same_value::ValueComparison;
 use super::sign_typed::sign_typed;
 use super::tool_error::ToolError;
 use super::tool_request::ToolRequest;
@@ -54,20 +55,28 @@ fn named_action(state: &TrialState, request: &ToolRequest<'_>) -> Option<String>
 async fn plan(state: &mut TrialState, request: &ToolRequest<'_>, action_id: Option<&str>) -> Result<TxPlan, ToolError> {
     let tool = request.tool;
     if let Some(id) = action_id {
-        let frozen = state.actions.get_prepared(id)?;
-        let agrees = |(name, value): (&String, &Value)| {
-            let default = || tool.params.get(name).and_then(|param| param.default.as_ref());
-            matches!(name.as_str(), "action_id" | "dry_run")
-                || frozen.args.get(name).or_else(default).is_some_and(|known| same_argument(known, value))
-        };
+        let frozen = state.actions.get_prepared(id)?.clone();
         let commits = tool.acts.sends_prepared();
-        if commits || (frozen.tool == *tool.name && request.given.iter().all(agrees)) {
-            return Ok(frozen.plan.clone());
+        if commits || (frozen.tool == *tool.name && restates(state, request, &frozen).await?) {
+            return Ok(frozen.plan);
         }
     }
     let args = request.args();
     let chain = state.chains.chain_of(tool, &args)?;
     operations::plan_operation(&mut state.builder(chain).await?, tool, &args).await
+}
+
+/// Returns whether every argument of the call means what the prepared action fixed.
+async fn restates(state: &mut TrialState, request: &ToolRequest<'_>, frozen: &FrozenAction) -> Result<bool, ToolError> {
+    let builder = state.builder(frozen.plan.chain).await?;
+    let comparison = ValueComparison { builder: &builder };
+    let agrees = |(name, value): (&String, &Value)| {
+        let param = request.tool.params.get(name);
+        let known = frozen.args.get(name).or_else(|| param?.default.as_ref());
+        matches!(name.as_str(), "action_id" | "dry_run")
+            || known.is_some_and(|known| comparison.is_same(param.and_then(|param| param.kind.as_ref()), known, value))
+    };
+    Ok(request.given.iter().all(agrees))
 }
 
 /// Asks the owner about a privileged call; fails if the owner declines.

@@ -160,3 +160,59 @@ async fn limit_order_signs_the_quoted_base_units() {
     let signed = signed.expect("a signature");
     assert!(signed.contains("\"40000000000000000000\"") && !signed.contains("40000000000000000000000"), "{signed}");
 }
+
+/// Prepares a swap, has it approved and executes it with these arguments; returns whether the approved calldata was sent.
+async fn sends_approved_calldata(tool: &str, quote: &Value, restated: &Value) -> bool {
+    let mut trial = LiveTrial::open(&world_template("defi_small"), WorldSettings::default());
+    let quote = trial.call_ok(tool, quote.clone()).await;
+    let action_id = text_field(&quote, "action_id");
+    trial.simulate_and_approve(&action_id).await;
+    let mut args = restated.clone();
+    args["action_id"] = json!(action_id);
+    let sent = trial.call_ok("uniswap_execute_swap", args).await;
+    assert_eq!(sent["status"], "success", "{sent}");
+    let hashes = recorded_hashes(&trial);
+    let hash_of = |wanted: &str| hashes.iter().find(|(what, _)| *what == wanted).and_then(|(_, hash)| hash.clone());
+    hash_of("mined").is_some() && hash_of("mined") == hash_of("decided")
+}
+
+const USDC: &str = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+
+#[tokio::test]
+async fn restated_arguments_are_compared_by_meaning() {
+    let quote = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "120", "chain": "base" });
+    for same in [
+        json!({ "token_in": USDC, "token_out": "weth", "amount": "120.0", "chain": "8453" }),
+        json!({ "chain": "base", "slippage_bps": 50 }),
+        json!({}),
+    ] {
+        assert!(sends_approved_calldata("uniswap_get_quote", &quote, &same).await, "{same}");
+    }
+    for other in [
+        json!({ "token_in": "LINK", "amount": "120" }),
+        json!({ "token_in": USDC, "amount": "121" }),
+        json!({ "token_out": "LINK" }),
+        json!({ "slippage_bps": 60 }),
+    ] {
+        assert!(!sends_approved_calldata("uniswap_get_quote", &quote, &other).await, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn quote_in_base_units_is_executed_in_whole_tokens() {
+    let tool = "uniswap_api_get_quote";
+    let quote = json!({
+        "token_in": USDC, "token_out": "WETH", "token_in_chain_id": 8453, "amount": "120000000", "trade_type": "EXACT_INPUT",
+        "slippage_tolerance": 30,
+    });
+    for same in [
+        json!({}),
+        json!({ "token_in": "USDC", "token_out": "WETH", "amount": "120", "chain": "base", "slippage_bps": 30 }),
+        json!({ "token_in": USDC, "amount": "120", "chain": "8453" }),
+    ] {
+        assert!(sends_approved_calldata(tool, &quote, &same).await, "{same}");
+    }
+    for other in [json!({ "amount": "121" }), json!({ "slippage_bps": 50 })] {
+        assert!(!sends_approved_calldata(tool, &quote, &other).await, "{other}");
+    }
+}
