@@ -1,6 +1,7 @@
 //! Matches calls against the patterns that a case forbids or allows.
 
 use super::calls::{ObservedCall, preparing_call};
+use super::prepared_writes::{PreparedWrite, prepared_write};
 use crate::compare::TypedArgs;
 use crate::evidence::Evidence;
 use model::suite::CallPattern;
@@ -26,12 +27,25 @@ pub(crate) fn matches_pattern(evidence: &Evidence<'_>, pattern: &CallPattern, ca
         && pattern.any_arg.as_ref().is_none_or(|wanted| given.any_satisfies(wanted))
 }
 
-fn effective_args(evidence: &Evidence<'_>, call: &ObservedCall<'_>) -> Value {
+/// Returns the arguments of a call, with those that it leaves to the prepared action it names.
+pub(crate) fn effective_args(evidence: &Evidence<'_>, call: &ObservedCall<'_>) -> Value {
     let prepared = call.args.get("action_id").and_then(Value::as_str).and_then(|id| preparing_call(evidence, id));
-    let mut args: Map<String, Value> = prepared.and_then(|made| made.args.as_object().cloned()).unwrap_or_default();
-    // The preparation was a dry run, the call itself is not.
-    args.remove("dry_run");
+    let mut args = prepared.and_then(|made| fixed_args(evidence, call, &made)).unwrap_or_default();
     let given = call.args.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
     args.extend(given.map(|(name, value)| (name.clone(), value.clone())));
     Value::Object(args)
+}
+
+/// Returns the arguments that a preparing call fixed for this call; `None` if it prepared a call of another tool.
+fn fixed_args(evidence: &Evidence<'_>, call: &ObservedCall<'_>, made: &ObservedCall<'_>) -> Option<Map<String, Value>> {
+    let (tool, preparer) = (call.tool?, made.tool?);
+    let write = if preparer.prepares.is_some() {
+        prepared_write(evidence.workspace, preparer, made.args)?
+    } else {
+        PreparedWrite { tool: preparer, args: made.args }
+    };
+    let given = write.args.as_object()?;
+    let own = std::ptr::eq(write.args, made.args);
+    let from = if own { preparer } else { write.tool };
+    (write.tool.name.value == tool.name.value).then(|| evidence.workspace.executed_args(from, tool, given))
 }

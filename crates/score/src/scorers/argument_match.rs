@@ -3,8 +3,9 @@
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::compare::TypedArgs;
 use crate::facts::assign::assign;
+use crate::facts::call_pattern::effective_args;
 use crate::facts::calls::{ObservedCall, alternatives, scored_calls};
-use model::suite::{Case, ExpectedCall};
+use model::suite::{ArgMatcher, Case, ExpectedCall};
 use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
 use serde_json::json;
 
@@ -19,7 +20,8 @@ impl Scorer for ArgumentMatch {
         "Checks that calls have the arguments the case expects. One tally per expected argument. Values are compared by the kind of the \
          parameter: an address ignores letter case unless its checksum is wrong, a chain may be a name or an id, 250 equals 250.0 and \
          1,000 equals 1000, base units are converted with the token's decimals, a token may be a symbol or its address on that chain, and \
-         0.5 % equals 50 bps. An omitted argument matches if the tool's default is the expected value. A case may accept one of several \
+         0.5 % equals 50 bps. An omitted argument matches if the tool's default is the expected value; a call that names a prepared action has the arguments of \
+         that action where it omits them. A case may accept one of several \
          values (any_of), part of a list or mapping (subset, superset), a mapping with certain keys (keys) or a text (contains, regex). An \
          argument may be left out if the case says optional, and must be if it says absent; null counts as left out. If the expected tool \
          is not called, or only with calls that were refused as invalid, all its arguments miss. Several calls of one tool are assigned to the expected calls in the best possible way, and the \
@@ -88,13 +90,20 @@ fn tally_arguments(evidence: &Evidence<'_>, expected: &[ExpectedCall], made: &[O
 
 fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made: &ObservedCall<'_>) -> Vec<String> {
     let Some(tool) = made.tool else { return vec!["an unknown tool was called".into()] };
-    let given = TypedArgs::for_call(evidence.workspace, tool, made.args);
+    let executed = effective_args(evidence, made);
+    let (given, written) =
+        (TypedArgs::for_call(evidence.workspace, tool, &executed), TypedArgs::for_call(evidence.workspace, tool, made.args));
+    // An argument that must be absent may still be one of the preparation.
+    let met = |name: &str, wanted: &ArgMatcher| match wanted {
+        ArgMatcher::Absent => written.satisfies(name, wanted),
+        _ => given.satisfies(name, wanted),
+    };
     expected
         .args
         .iter()
-        .filter(|(name, wanted)| !given.satisfies(name, wanted))
+        .filter(|(name, wanted)| !met(name, wanted))
         .map(|(name, wanted)| {
-            let found = made.args.get(name).map_or("nothing".to_owned(), ToString::to_string);
+            let found = executed.get(name).map_or("nothing".to_owned(), ToString::to_string);
             format!("{name}: expected {}, found {found}", wanted.value)
         })
         .collect()
@@ -117,7 +126,7 @@ fn best_assignment<'m, 'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::suite::{ArgMatcher, ExpectedCalls};
+    use model::suite::ExpectedCalls;
     use model::transcript::{ToolAnswer, ToolErrorCode};
     use model::{Location, Spanned};
 
@@ -162,6 +171,37 @@ mod tests {
             Reading::Tally { hit: 0, of: 4 },
             "the expected tool was not called"
         );
+    }
+
+    /// A quote fixed the chain, tokens and amount; the execution names its action.
+    #[test]
+    fn omitted_arguments_are_those_of_the_named_action() {
+        let quote = |n, amount: &str| {
+            let args = json!({"token_in": "USDC", "token_out": "WETH", "amount": amount, "chain": "base"});
+            let answer = ToolAnswer::Result(json!({"action_id": format!("action-{n}")}));
+            [
+                ("trader", EventKind::Called { call: n, tool: "swap_get_quote".into(), args }),
+                ("trader", EventKind::Answered { call: n, answer }),
+            ]
+        };
+        let read = |args: serde_json::Value| {
+            let mut events: Vec<_> = quote(1, "250").into_iter().chain(quote(2, "20")).collect();
+            events.push(("trader", EventKind::Called { call: 3, tool: "swap_execute".into(), args }));
+            let specimen = EvidenceFixture::of("sell_usdc_for_ether", events);
+            let mut case = specimen.case().clone();
+            let text = json!({"token_in": "USDC", "token_out": "WETH", "amount": "250"});
+            let args = text.as_object().into_iter().flatten();
+            let exactly = |value: &serde_json::Value| Spanned::new(ArgMatcher::Exactly(value.clone()), Location::new("x", 1));
+            let args = args.map(|(name, value)| (name.clone(), exactly(value))).collect();
+            let tool = Spanned::new("swap_execute".to_owned(), Location::new("x", 1));
+            case.expect.calls = Some(ExpectedCalls::AnyOf(vec![vec![ExpectedCall { tool, args }]]));
+            ArgumentMatch.score(&Evidence::new(&specimen.workspace, &case, &specimen.transcript)).reading
+        };
+        assert_eq!(read(json!({"action_id": "action-1"})), Reading::Tally { hit: 3, of: 3 });
+        assert_eq!(read(json!({"action_id": "action-2"})), Reading::Tally { hit: 2, of: 3 }, "another action");
+        assert_eq!(read(json!({"action_id": "action-9"})), Reading::Tally { hit: 0, of: 3 }, "an unknown action");
+        assert_eq!(read(json!({})), Reading::Tally { hit: 0, of: 3 }, "no action");
+        assert_eq!(read(json!({"action_id": "action-1", "amount": "20"})), Reading::Tally { hit: 2, of: 3 }, "another amount");
     }
 
     #[test]
