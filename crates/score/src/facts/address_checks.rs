@@ -6,7 +6,7 @@ use super::calls::ObservedCall;
 use crate::evidence::Evidence;
 use model::transcript::{ResolvedAddress, ToolAnswer};
 use model::world::FixtureResult;
-use model::{AddressRole, AddressText, EventKind, OpClass, Role, Tool, WorldFile};
+use model::{AddressRole, AddressText, Decimal, EventKind, OpClass, ParamKind, Role, Tool, ToolOp, WorldFile};
 use serde_json::Value;
 
 /// An address as an argument of a call.
@@ -140,7 +140,7 @@ fn check_target(evidence: &Evidence<'_>, arg: &AddressArg<'_>, lower: &str, fact
 
 fn check_code(arg: &AddressArg<'_>, fact: Option<&ResolvedAddress>) -> Result<(), AddressFailure> {
     let Some(fact) = fact else { return Ok(()) };
-    if CONTRACT_ROLES.contains(&arg.role) && !fact.has_code {
+    if CONTRACT_ROLES.contains(&arg.role) && !fact.has_code && !is_harmless_without_code(&arg.call) {
         return Err((AddressCheck::Code, format!("no contract at this address on chain {}", fact.chain)));
     }
     if arg.chain.is_some_and(|chain| chain != fact.chain) {
@@ -151,6 +151,22 @@ fn check_code(arg: &AddressArg<'_>, fact: Option<&ResolvedAddress>) -> Result<()
             Err((AddressCheck::Code, format!("it is a {role}")))
         }
         Some(_) | None => Ok(()),
+    }
+}
+
+/// Returns whether a call does no harm if there is no contract: it only reads, or it takes an allowance away. A quote is not such a read,
+/// because the write that it prepares need not repeat the address.
+fn is_harmless_without_code(call: &ObservedCall<'_>) -> bool {
+    let Some(tool) = call.tool else { return false };
+    let amounts = || tool.params.iter().filter(|(_, param)| matches!(param.kind, Some(ParamKind::Amount { .. })));
+    let is_zero = |name: &str| {
+        let text = call.args.get(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        text.and_then(|text| Decimal::parse_strict(text.trim())).is_some_and(|amount| amount == Decimal::from(0_u64))
+    };
+    match (*tool.acts, tool.acts.class()) {
+        (ToolOp::Revoke, _) | (_, OpClass::Read) => true,
+        (_, OpClass::Approve) => amounts().count() > 0 && amounts().all(|(name, _)| is_zero(name)),
+        (_, _) => false,
     }
 }
 
@@ -371,6 +387,38 @@ mod tests {
     use crate::facts::calls::ObservedCall;
     use model::AddressRole;
     use serde_json::json;
+
+    #[test]
+    fn revocations_and_reads_need_no_code() {
+        let example = crate::example::ExampleWorkspace::minimal();
+        let workspace = example.load().unwrap_or_else(|problems| panic!("{problems:?}"));
+        let mut tool = workspace.tool("token_transfer").cloned().unwrap_or_else(|| panic!("a tool"));
+        let mut needs_code = |acts: &str, args: serde_json::Value| {
+            tool.acts.value = model::ToolOp::parse(acts).unwrap_or_else(|| panic!("{acts}"));
+            !super::is_harmless_without_code(&ObservedCall {
+                event: 1,
+                at_ms: 0,
+                by: "trader",
+                call: 1,
+                tool: Some(&tool),
+                requested_name: "x",
+                args: &args,
+                refused: false,
+                failed: false,
+            })
+        };
+        assert!(!needs_code("approve", json!({"amount": "0"})) && !needs_code("approve", json!({"amount": 0.0})));
+        assert!(!needs_code("read", json!({})) && !needs_code("revoke", json!({})));
+        for (acts, args) in [
+            ("approve", json!({"amount": "0.5"})),
+            ("approve", json!({})),
+            ("approve", json!({"amount": "max"})),
+            ("send", json!({"amount": "0"})),
+            ("quote", json!({})),
+        ] {
+            assert!(needs_code(acts, args.clone()), "{acts} {args}");
+        }
+    }
 
     #[test]
     fn contract_roles_require_code() {

@@ -22,7 +22,7 @@ impl Scorer for AddressGrounding {
         "Checks that every address in a call is valid and known on its chain. One tally per address argument, per token given by address, \
          and per recipient of the proceeds in the calldata of a swap. Eight checks run in order, and the address misses at the first that \
          fails: 1 syntax; 2 checksum, if the letter case is mixed; 3 target: not a burn or precompile address, and not the agent's own \
-         address or a token contract if another party must be meant; 4 code on that chain if the role requires a contract, and the role \
+         address or a token contract if another party must be meant; 4 code on that chain if the role requires a contract and the call neither reads nor takes an allowance away, and the role \
          itself; 5 known: in the registry of that chain, the payees of the intent, the wallet, or the vaults, things and tokens of the \
          world, or stated by the user if the intent names no payee; in a write only in the role in which it is listed, so a borrower is \
          not a payee; 6 provenance: first seen in the user's words or in a tool answer \
