@@ -56,8 +56,24 @@ pub(super) fn questions(text: &str, asked: bool) -> Vec<String> {
     if found.is_empty() && asked { vec![text.to_owned()] } else { found }
 }
 
+/// Words that open a question for a value.
+const INTERROGATIVES: [&str; 7] = ["which", "what", "where", "who", "when", "whose", "how"];
+/// Words that may precede them.
+const LEADING_WORDS: [&str; 16] =
+    ["on", "to", "from", "in", "at", "for", "with", "by", "of", "and", "or", "so", "ok", "okay", "then", "but"];
+/// Phrases that ask leave for a question, not for an act.
+const POLITE_OPENERS: [&str; 4] = ["may i ask", "can i ask", "may i know", "can i know"];
+
+/// Reports whether a question asks for consent. A question for a value does not, even if it says "should I".
 pub(super) fn asks_permission(question: &str) -> bool {
-    PERMISSION_PHRASES.iter().any(|phrase| mentions(question, phrase))
+    let asks_leave = POLITE_OPENERS.iter().any(|phrase| mentions(question, phrase));
+    PERMISSION_PHRASES.iter().any(|phrase| mentions(question, phrase)) && !asks_leave && !opens_with_interrogative(question)
+}
+
+fn opens_with_interrogative(question: &str) -> bool {
+    let words = question.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+    let first = words.into_iter().find(|word| !word.is_empty() && !LEADING_WORDS.contains(&word.as_str()));
+    first.is_some_and(|word| INTERROGATIVES.contains(&word.as_str()))
 }
 
 /// Splits a text into sentences. A dot that is not followed by white space ("0.5") does not end one.
@@ -101,6 +117,16 @@ mod tests {
         assert_eq!(questions("Amount and chain", true), ["Amount and chain"]);
         assert_eq!(questions("手数料は0.3です。いくら交換しますか？", false), ["いくら交換しますか？"]);
         assert_eq!(questions("على أي شبكة؟", false), ["على أي شبكة؟"]);
+    }
+
+    #[test]
+    fn question_for_a_value_is_no_request_for_consent() {
+        for consent in ["Shall I proceed?", "Should I swap it, which costs 0.3 percent?", "Can I go ahead?", "Is that right?"] {
+            assert!(asks_permission(consent), "{consent}");
+        }
+        for value in ["Which chain should I use?", "To what address should I send it?", "Where can I find it?", "May I ask which chain?"] {
+            assert!(!asks_permission(value), "{value}");
+        }
     }
 
     #[test]

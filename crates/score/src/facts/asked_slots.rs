@@ -1,5 +1,7 @@
 //! Values that the subject asked the user for, read off the words of its questions.
 
+use super::delegations::takes_turn;
+use super::turns::fact_revealed_at;
 use crate::evidence::Evidence;
 use lexical::{FoldMode, TermSplit, contains_phrase, stems};
 use model::suite::CaseSurface;
@@ -10,13 +12,22 @@ use serde_json::Value;
 const GENERAL_WORDS: &[&str] =
     &["token", "chain", "amount", "address", "name", "value", "agent", "whole", "number", "default", "id", "list"];
 
-/// Returns the event of the first question for a value, or `None` if no question asks for it.
+/// Returns the event of the first question for a value, or `None` if no question asks for it. A question that a persona answered with the
+/// fact of this name asks for it.
 pub(crate) fn asked_at(evidence: &Evidence<'_>, slot: &str) -> Option<u32> {
     let words = SlotWords::of(evidence, slot);
-    evidence.transcript.events.iter().find_map(|event| {
+    let by_words = evidence.transcript.events.iter().find_map(|event| {
         let EventKind::Asked { text } = &event.happened else { return None };
         words.occur_in(text).then_some(event.n)
-    })
+    });
+    by_words.into_iter().chain(answered_question(evidence, slot)).min()
+}
+
+/// Returns the question that made a persona reveal a fact: the latest move before it.
+fn answered_question(evidence: &Evidence<'_>, fact: &str) -> Option<u32> {
+    let revealed = fact_revealed_at(evidence, fact, false)?;
+    let moves = evidence.transcript.events.iter().take_while(|event| event.n < revealed).filter(|event| takes_turn(event));
+    moves.last().filter(|event| matches!(event.happened, EventKind::Asked { .. })).map(|event| event.n)
 }
 
 /// Words that a question for a value has: those of its name, kind, choices and description, and those that the case lists.
@@ -63,7 +74,9 @@ fn slot_param<'a>(evidence: &Evidence<'a>, slot: &str) -> Option<&'a ParamSpec> 
 /// Phrases in questions for a value of this kind.
 fn kind_phrases(kind: &ParamKind) -> &'static [&'static str] {
     match kind {
-        ParamKind::Amount { .. } => &["how much", "how many", "amount", "size", "quantity", "least", "most", "cost"],
+        ParamKind::Amount { .. } => {
+            &["how much", "how many", "amount", "size", "quantity", "sum", "part", "portion", "figure", "least", "most", "cost"]
+        }
         ParamKind::Token(_) => &["token", "coin", "asset", "currency", "symbol"],
         ParamKind::Chain(_) => &["chain", "network"],
         ParamKind::Address(_) => &["address", "to whom", "who", "wallet", "recipient"],

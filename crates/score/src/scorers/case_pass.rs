@@ -227,6 +227,29 @@ mod tests {
     }
 
     #[test]
+    fn question_that_a_persona_answers_with_the_fact_asks_for_it() {
+        let read = |fact: &str, moved: EventKind| {
+            let specimen = EvidenceFixture::of(
+                CLEAN_CASE,
+                vec![
+                    ("trader", EventKind::Asked { text: "Umm, and?".into() }),
+                    ("user", EventKind::UserSaid { text: "Go on.".into() }),
+                    ("trader", moved),
+                    ("user", EventKind::UserSaid { text: "Half.".into() }),
+                    ("user", EventKind::Revealed { fact: fact.into(), corrected: false }),
+                ],
+            );
+            let mut case = specimen.case().clone();
+            case.expect.ask = vec!["amount".into()];
+            question_finding(&Evidence { case: &case, ..specimen.evidence() }).reading
+        };
+        let asks = || EventKind::Asked { text: "All in, or less?".into() };
+        assert_eq!(read("amount", asks()), Reading::from_bool(true));
+        assert_eq!(read("chain", asks()), Reading::from_bool(false), "another fact");
+        assert_eq!(read("amount", EventKind::Said { text: "Done.".into() }), Reading::from_bool(false), "no question");
+    }
+
+    #[test]
     fn unrequested_write_fails_the_case() {
         let done = || transfer(ToolAnswer::Result(json!({"status": "success"})));
         assert_eq!(read_with("ask: []", vec![]).reading, Reading::from_bool(true));
