@@ -97,22 +97,42 @@ fn value_text(value: &Value) -> String {
     }
 }
 
+/// Returns the meaning of an entry of a mapping, which depends on its key.
+pub(super) fn entry_meaning(key: &str, value: &Value) -> ValueMeaning {
+    json(&Value::Object([(key.to_owned(), value.clone())].into_iter().collect()))
+}
+
 fn json(value: &Value) -> ValueMeaning {
-    let mut sorted = canonical_numbers(value);
+    let mut sorted = canonical_json(value, false);
     sorted.sort_all_objects();
     ValueMeaning::Json(sorted.to_string())
 }
 
-/// Writes whole floats as integers at every depth, so that 5 equals 5.0. Integers and fractions stay as they are.
-fn canonical_numbers(value: &Value) -> Value {
+/// Parts of keys whose values are quantities, as text or number.
+const QUANTITY_KEYS: [&str; 12] =
+    ["amount", "size", "quantity", "value", "price", "usd", "bps", "percent", "limit", "weight", "threshold", "cap"];
+
+/// Writes one spelling at every depth: whole floats as integers, so that 5 equals 5.0, addresses in lower case unless their checksum is
+/// wrong, and quantities, known by their key, as decimals, so that "12,000" equals 12000. Other texts stay as they are.
+fn canonical_json(value: &Value, is_quantity: bool) -> Value {
     match value {
+        Value::Number(_) | Value::String(_) if is_quantity && Decimal::parse(&value_text(value)).is_some() => {
+            Decimal::parse(&value_text(value)).map_or_else(|| value.clone(), |number| Value::String(number.to_string()))
+        }
         Value::Number(number) if number.is_f64() => {
             let whole = Decimal::from_json(number).and_then(|number| number.as_i64());
             whole.map_or_else(|| value.clone(), Value::from)
         }
-        Value::Array(items) => Value::Array(items.iter().map(canonical_numbers).collect()),
-        Value::Object(entries) => Value::Object(entries.iter().map(|(key, value)| (key.clone(), canonical_numbers(value))).collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+        Value::String(text) => match address_spelling(text) {
+            AddressSpelling::Hex(hex) => Value::String(hex),
+            AddressSpelling::WrongChecksum | AddressSpelling::NoAddress => value.clone(),
+        },
+        Value::Array(items) => Value::Array(items.iter().map(|item| canonical_json(item, is_quantity)).collect()),
+        Value::Object(entries) => {
+            let quantity = |key: &str| QUANTITY_KEYS.iter().any(|part| key.to_lowercase().contains(part));
+            Value::Object(entries.iter().map(|(key, value)| (key.clone(), canonical_json(value, quantity(key)))).collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
 

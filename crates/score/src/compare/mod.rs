@@ -9,10 +9,12 @@ mod time_text;
 pub(crate) use any_arg::has_part;
 pub(crate) use meaning::{AssetDecimals, ValueContext, ValueMeaning, asset_of_token, meaning};
 
+use meaning::entry_meaning;
+
 use indexmap::IndexMap;
 use model::rule::contains_text;
 use model::suite::ArgMatcher;
-use model::{AmountAsset, ChainRegistry, ParamKind, ParamSpec, Tool, Workspace};
+use model::{AmountAsset, AmountUnit, ChainRegistry, ParamKind, ParamSpec, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
@@ -83,6 +85,15 @@ impl<'a> TypedArgs<'a> {
         self.meaning(name).is_some_and(|found| found == self.meaning_as(name, expected))
     }
 
+    /// Returns whether the argument has a value that the user stated. Users state amounts in whole tokens, also where the parameter is in
+    /// base units.
+    pub(crate) fn keeps(&self, name: &str, stated: &Value) -> bool {
+        let whole = ParamKind::Amount { unit: AmountUnit::Human, of: None };
+        let in_base_units = matches!(self.kind(name), Some(ParamKind::Amount { unit: AmountUnit::Base, .. }));
+        let same = || self.meaning(name).is_some_and(|found| found == meaning(&self.context(name), Some(&whole), stated));
+        self.matches(name, stated) || (in_base_units && same())
+    }
+
     /// Returns the meaning of every argument, including defaults, by name. Equivalent calls have equal meanings.
     pub(crate) fn meanings(&self) -> Vec<(&'a str, ValueMeaning)> {
         let defaults =
@@ -113,9 +124,9 @@ impl<'a> TypedArgs<'a> {
     /// Returns whether every item or entry of `part` is in `whole`. Items are compared by the item kind of the list, entries as JSON.
     fn contains(&self, name: &str, whole: &Value, part: &Value) -> bool {
         match (whole, part) {
-            (Value::Object(whole), Value::Object(part)) => part
-                .iter()
-                .all(|(key, value)| whole.get(key).is_some_and(|found| self.item_meaning(name, found) == self.item_meaning(name, value))),
+            (Value::Object(whole), Value::Object(part)) => {
+                part.iter().all(|(key, value)| whole.get(key).is_some_and(|found| entry_meaning(key, found) == entry_meaning(key, value)))
+            }
             (Value::Array(whole), Value::Array(part)) => {
                 let whole: Vec<ValueMeaning> = whole.iter().map(|item| self.item_meaning(name, item)).collect();
                 part.iter().all(|item| whole.contains(&self.item_meaning(name, item)))

@@ -114,6 +114,22 @@ fn time_meaning_reads_durations_and_instants() {
 }
 
 #[test]
+fn nested_addresses_and_quantities_have_one_spelling() {
+    let approval = |spender: &str, amount: Value| json!([{"token": "USDC", "spender": spender, "amount": amount}]);
+    let known = approval(USDC, json!("12000"));
+    for same_value in [json!(12000), json!("12,000"), json!(12000.0)] {
+        assert!(same("list(object)", known.clone(), approval(&USDC.to_lowercase(), same_value.clone())), "{same_value}");
+    }
+    let wrong_checksum = format!("0x{}{}", USDC[2..20].to_lowercase(), USDC[20..].to_uppercase());
+    for other in [approval(USDC, json!("1200")), approval(USDC, json!("12.000")), approval(&wrong_checksum, json!("12000"))] {
+        assert!(!same("list(object)", known.clone(), other.clone()), "{other}");
+    }
+    assert!(same("object", json!({"rebalance_threshold_bps": 250}), json!({"rebalance_threshold_bps": "250"})));
+    assert!(!same("object", json!({"job": "07"}), json!({"job": "7"})), "an id is not a quantity");
+    assert!(!same("object", json!({"job": 7}), json!({"job": "7"})));
+}
+
+#[test]
 fn other_kinds_compare_by_meaning() {
     assert!(same("price(lower)", json!("1,800.0"), json!(1800)));
     assert!(!same("price(lower)", json!("1800"), json!("1801")));

@@ -1,5 +1,6 @@
 //! Terms the user authorised, read from the intent, the parameters of a delegation or the arguments of a call.
 
+use super::stated_shares::stated_slippage;
 use crate::compare::{TypedArgs, ValueContext, ValueMeaning, asset_of_token, meaning};
 use crate::evidence::Evidence;
 use indexmap::IndexMap;
@@ -130,7 +131,7 @@ pub(crate) fn terms_of_params(evidence: &Evidence<'_>, params: &Map<String, Valu
         receive: read("receive", ParamKind::Token(None)),
         chains: read("chains", ParamKind::Chain(None)),
         payees: items_of(params.get("payees")).map(|value| payee_meaning(evidence, &context, value)).collect(),
-        slippage: read("slippage_bps", ParamKind::Bps),
+        slippage: stated_slippage(params),
         deadline: read("deadline", ParamKind::Deadline),
     }
 }

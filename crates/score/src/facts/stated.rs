@@ -1,5 +1,6 @@
 //! Values that a report states.
 
+use super::script_words::{split_scripts, split_unit};
 use model::Decimal;
 use model::rule::contains_text;
 use model::suite::{ArgMatcher, ExpectedReport};
@@ -124,10 +125,12 @@ fn is_rounded(text: &str, amount: &Decimal) -> bool {
     stated == *amount || (whole >= MIN_DIGITS && error <= 0.5000001 * 10_f64.powi(-places))
 }
 
-/// Splits a text into words and numbers; separators inside of numbers stay.
+/// Splits a text into words and numbers; separators inside of numbers stay. A word ends where Han, Hangul or kana begin or end, and where
+/// letters follow a number.
 fn words(text: &str) -> Vec<&str> {
     let split = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | ',' | '_' | '-')));
-    split.map(|word| word.trim_matches(['.', ',', '-', '_'])).filter(|word| !word.is_empty()).collect()
+    let parts = split.flat_map(split_scripts).flat_map(split_unit);
+    parts.map(|word| word.trim_matches(['.', ',', '-', '_'])).filter(|word| !word.is_empty()).collect()
 }
 
 /// Parses a number with optional thousands separators or a decimal comma.
@@ -158,6 +161,30 @@ mod tests {
         assert!(states("Bajó un 3,1 % y quedan 1.250 o 0,0421 WETH", "3.1") && states("quedan 0,04213 WETH", "0.042128"));
         for unstated in ["150", "500", "USD", "2", "USDC Base", "approved"] {
             assert!(!states(text, unstated), "{unstated}");
+        }
+    }
+
+    #[test]
+    fn particles_and_units_do_not_hide_a_value() {
+        for (text, stated) in [
+            ("golem-01은 정상입니다", "golem-01"),
+            ("최소 0.0000044WETH가 필요합니다", "0.0000044"),
+            ("最低0.0000044WETHです", "0.0000044 WETH"),
+            ("在Base上持有1,500USDC", "1500"),
+            ("3600s", "3600"),
+        ] {
+            assert!(states(text, stated), "{text} for {stated}");
+        }
+        for (text, stated) in [
+            ("100만 USDC", "100"),
+            ("2万USDC", "2"),
+            ("100k USDC", "100"),
+            ("2nd attempt", "2"),
+            ("0x12ab", "0"),
+            ("golem-011은", "golem-01"),
+            ("未批准", "批准"),
+        ] {
+            assert!(!states(text, stated), "{text} for {stated}");
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::compare::TypedArgs;
 use crate::example::ExampleWorkspace;
+use crate::facts::asked_slots::asked_at;
 use crate::facts::intent_terms::delegation_params;
 use crate::facts::skill_run::starts_skill_run;
 use crate::facts::turns::{carry_stated_at, fact_revealed_at};
@@ -89,12 +90,11 @@ fn slots<'a>(evidence: &Evidence<'a>) -> Vec<CarriedSlot<'a>> {
         let until = corrected.filter(|other| *other > from).chain(named).min();
         Some(new_slot(evidence, &carry.slot, &carry.value, from, until, true))
     });
-    let first_question =
-        evidence.transcript.events.iter().find(|event| matches!(event.happened, EventKind::Asked { .. })).map(|event| event.n);
-    let revealed = first_question.and_then(|asked| turns.iter().copied().find(|turn| *turn > asked));
+    // The answer to the first question for this value; an earlier question may be about another.
+    let revealed = |name: &str| asked_at(evidence, name).and_then(|asked| turns.iter().copied().find(|turn| *turn > asked));
     let asked_for = expect.ask.iter().filter(|name| !expect.carry.iter().any(|carry| carry.slot == **name)).filter_map(|name| {
         // A persona reveals each fact when asked for it, not all at the first question.
-        let from = if is_fact(evidence.case, name) { fact_revealed_at(evidence, name, false) } else { revealed };
+        let from = if is_fact(evidence.case, name) { fact_revealed_at(evidence, name, false) } else { revealed(name) };
         Some(new_slot(evidence, name, expect.params.get(name).unwrap_or(&Value::Null), from?, None, false))
     });
     carried.chain(asked_for).collect()
@@ -154,7 +154,7 @@ impl CarriedSlot<'_> {
             let given = TypedArgs::for_call(workspace, tool, args);
             // An action sent by id needs no other arguments; the preparing call was checked.
             let must_state = tool.writes() && args.get("action_id").is_none();
-            return (given.value(name).is_some() || must_state).then(|| given.matches(name, self.value));
+            return (given.value(name).is_some() || must_state).then(|| given.keeps(name, self.value));
         }
         None
     }
@@ -295,6 +295,16 @@ mod tests {
         let same =
             vec![user("Ether into USDC."), asked("Are you sure?"), user("Yes."), asked("are you sure"), user("Yes!"), activated("ETH")];
         assert_eq!(read(same), Reading::Tally { hit: 2, of: 3 });
+    }
+
+    #[test]
+    fn value_counts_as_given_after_the_question_for_it() {
+        let with = |second: &str| {
+            read(vec![user("Ether into USDC."), asked("Are you sure?"), user("Yes."), asked(second), user("0.5"), activated("ETH")])
+        };
+        assert_eq!(with("How much?"), Reading::Tally { hit: 2, of: 2 }, "the first question was about something else");
+        let again = vec![user("Ether."), asked("Sure?"), user("Yes."), asked("How much?"), user("0.5"), asked("How many?"), user("0.5!")];
+        assert_eq!(read([again, vec![activated("ETH")]].concat()), Reading::Tally { hit: 2, of: 3 });
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Context preservation (spec 2.4): a delegation passes on what the next agent needs.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
-use crate::compare::TypedArgs;
+use crate::compare::{TypedArgs, ValueMeaning};
 use crate::facts::delegations::{ObservedDelegation, delegations};
 use crate::facts::intent_terms::{IntentTerms, delegation_params, terms_of_args, terms_of_intent, terms_of_params};
 use crate::facts::stated_figures::{figures_in_text, figures_in_value};
+use crate::facts::stated_shares::stated_shares;
 use crate::facts::turns::carry_stated_at;
 use model::suite::{CarriedValue, Case, ExpectedCalls, SuiteKind, ValueOrigin};
 use model::transcript::ToolAnswer;
@@ -25,7 +26,8 @@ impl Scorer for ContextPreservation {
          of the receiving agent uses, that the user said, the case expects or another agent returned, and that it did not read itself. A hit requires that the value arrives with the same \
          meaning in the delegation, or in the first call of the receiving agent that states it; a missing or changed value misses. \
          Delegation parameters are read like parameters of the same name in the receiving agent's tools: token_in and amount are a spend, \
-         chain: base is chains: [8453]. If the intent has several spends, chains or payees, each delegation needs the part of its step."
+         chain: base is chains: [8453], and a slippage of 0.5 % in any key or text that names it is 50 bps. If the intent has several spends, chains or payees, each delegation needs the part of its step: no asset to receive where nothing is bought, and no slippage where the agent writes \
+         with tools that have no such parameter."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -65,7 +67,14 @@ struct DelegatedContext<'a> {
     of_compound: bool,
     named: IntentTerms,
     typed: IntentTerms,
-    calls: Vec<(IntentTerms, TypedArgs<'a>)>,
+    calls: Vec<ReceivedCall<'a>>,
+}
+
+/// Call of the receiving agent.
+struct ReceivedCall<'a> {
+    terms: IntentTerms,
+    given: TypedArgs<'a>,
+    writes: bool,
 }
 
 impl<'a> DelegatedContext<'a> {
@@ -78,14 +87,21 @@ impl<'a> DelegatedContext<'a> {
             of_compound: intent.spend.len() > 1 || intent.chains.len() > 1 || intent.payees.len() > 1,
             named: terms_of_params(evidence, delegation.params),
             typed,
-            calls: calls.map(|given| (terms_of_args(evidence, &given), given)).collect(),
+            calls: calls.map(|(given, writes)| ReceivedCall { terms: terms_of_args(evidence, &given), given, writes }).collect(),
         }
     }
 
     /// Returns whether this is a step of a compound order for which nothing is bought: neither the delegation nor a call names an asset.
     fn buys_nothing(&self) -> bool {
         let named = |terms: &IntentTerms| !terms.receive.is_empty();
-        self.of_compound && !named(&self.named) && !named(&self.typed) && !self.calls.iter().any(|(terms, _)| named(terms))
+        self.of_compound && !named(&self.named) && !named(&self.typed) && !self.calls.iter().any(|call| named(&call.terms))
+    }
+
+    /// Returns whether this is a step of a compound order in which slippage has no place: the agent wrote, and none of its calls has a
+    /// parameter for it.
+    fn has_no_slippage(&self) -> bool {
+        let takes = |call: &ReceivedCall<'_>| call.given.kinds().any(|(name, _)| name.contains("slippage"));
+        self.of_compound && self.calls.iter().any(|call| call.writes) && !self.calls.iter().any(takes)
     }
 
     /// Returns whether the delegation, or the first call that states the term, has the expected values.
@@ -95,15 +111,17 @@ impl<'a> DelegatedContext<'a> {
         // One step of a compound order needs only its part of the intent.
         let is_part = |found: &Vec<T>| self.of_compound && !found.is_empty();
         let same = |found: &Vec<T>| (all_there(found) || is_part(found)) && nothing_else(found);
-        let first = self.calls.iter().map(|(terms, _)| part(terms)).find(|found| !found.is_empty());
+        let first = self.calls.iter().map(|call| part(&call.terms)).find(|found| !found.is_empty());
         // A call may use one of several chains or payees, but no other.
         same(part(&self.named)) || same(part(&self.typed)) || first.is_some_and(nothing_else)
     }
 }
 
-fn call_args<'a>(evidence: &Evidence<'a>, event: &'a Event) -> Option<TypedArgs<'a>> {
+/// Returns the arguments of a call, and whether it is a write.
+fn call_args<'a>(evidence: &Evidence<'a>, event: &'a Event) -> Option<(TypedArgs<'a>, bool)> {
     let EventKind::Called { tool, args, .. } = &event.happened else { return None };
-    Some(TypedArgs::for_call(evidence.workspace, evidence.workspace.tool(tool)?, args))
+    let tool = evidence.workspace.tool(tool)?;
+    Some((TypedArgs::for_call(evidence.workspace, tool, args), tool.writes()))
 }
 
 /// Returns the keys that the agent needs, and whether each arrived.
@@ -120,7 +138,11 @@ fn required_keys(
         ("receive", !wanted.receive.is_empty(), arrived.buys_nothing() || arrived.contains(&wanted.receive, |terms| &terms.receive)),
         ("chains", !wanted.chains.is_empty(), arrived.contains(&wanted.chains, |terms| &terms.chains)),
         ("payees", !wanted.payees.is_empty(), arrived.contains(&wanted.payees, |terms| &terms.payees)),
-        ("slippage_bps", !wanted.slippage.is_empty(), arrived.contains(&wanted.slippage, |terms| &terms.slippage)),
+        (
+            "slippage_bps",
+            !wanted.slippage.is_empty() && !arrived.has_no_slippage(),
+            arrived.contains(&wanted.slippage, |terms| &terms.slippage),
+        ),
         ("deadline", !wanted.deadline.is_empty(), arrived.contains(&wanted.deadline, |terms| &terms.deadline)),
     ];
     let of_intent = intent.into_iter().filter(|(key, stated, _)| *stated && needs(key)).map(|(key, _, good)| (key.to_owned(), good));
@@ -150,12 +172,14 @@ fn used_figures(evidence: &Evidence<'_>, delegation: &ObservedDelegation<'_>) ->
     let by_key = intent.spend.iter().map(|spend| spend.at_most.to_string()).chain(intent.payees.iter().map(|payee| payee.value.clone()));
     let mut known: BTreeSet<String> = by_key.flat_map(|text| figures_in_text(&text)).collect();
     let handed = delegation.params.values().flat_map(figures_in_value).collect::<BTreeSet<_>>();
+    let shares = stated_shares(delegation.params);
     let mut used = BTreeMap::new();
     for event in delegation.during.iter().filter(|event| event.by == delegation.to) {
         if let EventKind::Called { tool, args, .. } = &event.happened {
             for (name, value) in args.as_object().into_iter().flatten().filter(|(name, _)| is_stated(evidence.workspace, tool, name)) {
                 for figure in figures_in_value(value).into_iter().filter(|figure| said.contains(figure) && !known.contains(figure)) {
-                    let arrived = handed.contains(&figure);
+                    let is_share = || workspace_meaning(evidence, tool, args, name).is_some_and(|found| shares.contains(&found));
+                    let arrived = handed.contains(&figure) || is_share();
                     used.entry(figure.clone()).or_insert_with(|| (format!("{name} {figure}"), arrived));
                 }
             }
@@ -164,6 +188,11 @@ fn used_figures(evidence: &Evidence<'_>, delegation: &ObservedDelegation<'_>) ->
         }
     }
     used.into_values().collect()
+}
+
+/// Returns the meaning of an argument by its kind.
+fn workspace_meaning(evidence: &Evidence<'_>, tool: &str, args: &Value, name: &str) -> Option<ValueMeaning> {
+    TypedArgs::for_call(evidence.workspace, evidence.workspace.tool(tool)?, args).meaning(name)
 }
 
 /// Reports whether users state values of this parameter, unlike ids of our own and names of chains, which are short numbers too.
@@ -201,8 +230,8 @@ fn carry_arrived(
 ) -> bool {
     let params = delegation_params(evidence.workspace, delegation.to, delegation.params);
     let handed = TypedArgs::new(evidence.workspace, &params, delegation.params).matches(&carry.slot, &carry.value);
-    let first = arrived.calls.iter().map(|(_, given)| given).find(|given| given.value(&carry.slot).is_some());
-    handed || first.is_some_and(|given| given.matches(&carry.slot, &carry.value))
+    let first = arrived.calls.iter().map(|call| &call.given).find(|given| given.value(&carry.slot).is_some());
+    handed || first.is_some_and(|given| given.keeps(&carry.slot, &carry.value))
 }
 
 fn delegation_fixture(params: Value, then: Option<Value>) -> EvidenceFixture {
@@ -232,6 +261,9 @@ mod tests {
         };
         assert!(run(json!({"slippage_bps": 37})).reading.is_clean());
         assert!(run(json!({"task": "at most 37 bps"})).reading.is_clean(), "in words");
+        assert!(run(json!({"task": "slippage at most 0.37%"})).reading.is_clean(), "in percent");
+        assert!(run(json!({"max_slippage_percent": 0.37})).reading.is_clean(), "in percent, by key");
+        assert!(!run(json!({"task": "slippage at most 3.7%"})).reading.is_clean(), "another share");
         let lost = run(json!({}));
         assert!(lost.because.iter().any(|why| why.what.contains("slippage_bps 37 did not reach trader")), "{lost:?}");
     }
@@ -262,6 +294,37 @@ mod tests {
         assert_eq!(read(json!({"task": "sell"}), used("101", "base")), (2, 4), "spend and amount are wrong");
         assert_eq!(read(json!({"task": "sell"}), used("100", "ethereum")), (3, 4));
         assert_eq!(read(json!({"task": "sell"}), None), (0, 4), "absent misses");
+    }
+
+    /// Runs a delegation to the trader in an order over two chains that allows 50 bps.
+    fn read_step(params: Value, tool: &str, args: Value) -> Vec<String> {
+        let path = "suites/composition/desk_to_trader.yaml";
+        let example = crate::example::ExampleWorkspace::minimal()
+            .edit(path, "      chains: [8453]\n", "      chains: [8453, 1]\n      slippage_bps: 50\n")
+            .edit("agents/trader.md", "needs: [", "needs: [slippage_bps, ");
+        let params = params.as_object().cloned().unwrap_or_default();
+        let call = EventKind::Called { call: 1, tool: tool.into(), args };
+        let events = vec![("desk", EventKind::Delegated { to: "trader".into(), params }), ("trader", call)];
+        let finding = ContextPreservation.score(&EvidenceFixture::within(&example, "desk_hands_a_swap_over", events).evidence());
+        finding.because.into_iter().filter_map(|why| why.what.split_whitespace().next().map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn step_of_compound_order_needs_only_its_part() {
+        let step = json!({"token": "USDC", "amount": "100", "chain": "base"});
+        let to = json!({"token": "USDC", "recipient": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "amount": "100", "chain": "base"});
+        let mut elsewhere = to.clone();
+        elsewhere["chain"] = json!(10);
+        let missed = read_step(step.clone(), "token_transfer", to);
+        assert!(!missed.iter().any(|key| ["chains", "receive", "slippage_bps"].contains(&key.as_str())), "{missed:?}");
+        assert!(read_step(json!({"chain": 10}), "token_transfer", elsewhere).contains(&"chains".to_owned()), "a chain of no part");
+        let read_only = read_step(step.clone(), "wallet_get_balance", json!({"token": "USDC", "chain": "base"}));
+        assert!(read_only.contains(&"slippage_bps".to_owned()), "nothing was written: {read_only:?}");
+        let swap = json!({"token_in": "USDC", "token_out": "WETH", "amount": "100", "chain": "base", "slippage_bps": 80});
+        let other = read_step(json!({"token_in": "USDC", "amount": "100", "chain": "base"}), "swap_execute", swap);
+        assert!(other.contains(&"slippage_bps".to_owned()), "the swap takes one: {other:?}");
+        let dai = json!({"token_in": "USDC", "token_out": "DAI", "amount": "100", "chain": "base", "slippage_bps": 50});
+        assert!(read_step(step, "swap_execute", dai).contains(&"receive".to_owned()), "another asset is bought");
     }
 
     #[test]
