@@ -92,7 +92,8 @@ fn variables_in_the_last_words_of_an_agent_are_redacted() {
         let provider = if n % 2 == 0 { "process" } else { "mcp" };
         write_agent(&folder, "dies", provider, &[], &format!("::error:: {}", echo.text), 3);
         let trial = assert_kept_secret(&folder, "dies", &[]);
-        assert_eq!(trial["ending"], json!({ "ending": "crashed", "why": "it exited with code 3: ::error:: [secret]" }), "{echo:?}");
+        let why = trial["ending"]["why"].as_str().unwrap();
+        assert!(why.starts_with("it exited with code 3: ::error:: ") && why.contains("[secret]"), "{echo:?}: {why}");
     }
 }
 

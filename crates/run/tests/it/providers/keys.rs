@@ -27,7 +27,7 @@ async fn echoed_api_key_is_scrubbed_everywhere() {
                     .replace("some-model-20261115", KEY),
                 _ => format!("{{\"error\":{{\"message\":{}}}}}", json!(format!("{escaped} and {all} are wrong"))),
             };
-            assert!(body.contains(&json!(head).to_string()[1..]) || body.contains(&escaped), "{vendor:?} does not echo the key: {body}");
+            assert!(body.contains(head), "{vendor:?} does not echo the key: {body}");
             let server = LoopbackServer::start(move |_, _| {
                 VendorReply::status(status, body.clone()).with_header("request-id", KEY).with_header("x-request-id", KEY)
             })
