@@ -17,6 +17,17 @@ const MAX_ABORTED_SHOWN: usize = 50;
 pub(crate) enum TrialList<'t> {
     Outline(&'t PlanOutline),
     Plan(&'t Plan),
+    Stored(&'t StoredTrialList<'t>),
+}
+
+/// Trials of a stored run. Without an outline, as in an imported run, the stored trials are the plan.
+#[derive(Debug)]
+pub(crate) struct StoredTrialList<'t> {
+    pub outline: Option<&'t PlanOutline>,
+    /// In the order of their first trial.
+    pub subjects: Vec<String>,
+    /// Hash of the workspace the trials were planned from.
+    pub workspace: &'t ContentHash,
 }
 
 impl<'t> TrialList<'t> {
@@ -24,6 +35,7 @@ impl<'t> TrialList<'t> {
         match self {
             TrialList::Outline(outline) => outline.len(),
             TrialList::Plan(plan) => plan.trials.len() as u64,
+            TrialList::Stored(stored) => stored.outline.map_or(0, PlanOutline::len),
         }
     }
 
@@ -32,13 +44,16 @@ impl<'t> TrialList<'t> {
         match self {
             TrialList::Outline(_) => None,
             TrialList::Plan(plan) => Some(&plan.workspace),
+            TrialList::Stored(stored) => Some(stored.workspace),
         }
     }
 
-    fn trial(self, n: u64) -> Trial {
+    /// Returns a planned trial; absent if only the trials that ended are known.
+    fn trial(self, n: u64) -> Option<Trial> {
         match self {
-            TrialList::Outline(outline) => outline.trial(n),
-            TrialList::Plan(plan) => plan.trials[usize::try_from(n).unwrap_or(usize::MAX)].clone(),
+            TrialList::Outline(outline) => Some(outline.trial(n)),
+            TrialList::Plan(plan) => plan.trials.get(usize::try_from(n).unwrap_or(usize::MAX)).cloned(),
+            TrialList::Stored(stored) => stored.outline.map(|outline| outline.trial(n)),
         }
     }
 
@@ -55,6 +70,7 @@ impl<'t> TrialList<'t> {
                 }
                 subjects
             }
+            TrialList::Stored(stored) => stored.subjects.clone(),
         }
     }
 }
@@ -124,8 +140,10 @@ impl<'w> RunAggregator<'w> {
 
     fn skip_until(&mut self, n: u64) {
         while self.next < n {
-            self.hash.add_unrun_trial(&self.trials.trial(self.next));
-            self.counts.outcomes.add(CaseOutcome::Aborted { by: AbortCause::Interrupted });
+            if let Some(trial) = self.trials.trial(self.next) {
+                self.hash.add_unrun_trial(&trial);
+                self.counts.outcomes.add(CaseOutcome::Aborted { by: AbortCause::Interrupted });
+            }
             self.next += 1;
         }
     }

@@ -1,10 +1,11 @@
 //! Golden baselines of a workspace: created from a run, compared with one, and checked for staleness.
 
 use model::suite::Case;
-use model::{CaseOutcome, RunRecord, Score, SubjectFile, Transcript, Workspace};
+use model::{CaseOutcome, Score, SubjectFile, Transcript, Workspace};
 use score::golden::{GoldenAnswers, GoldenEntry, GoldenFile, GoldenPath, GoldenStamp, RewordedText, compare};
 use score::outcome::case_outcome;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use store::{Store, StoreError, StoredRun};
 
 /// Baselines of a workspace, or those that a run would create.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,18 +15,34 @@ pub struct GoldenSet {
 
 impl GoldenSet {
     /// Creates baselines from the first scorable trial of each case by this subject. Answers of failed trials are known failures.
-    pub fn from_record(workspace: &Workspace, record: &RunRecord, subject: &SubjectFile, date: &str) -> Self {
+    /// Reads the run row by row; events of further trials are not parsed.
+    pub fn from_stored(
+        workspace: &Workspace,
+        store: &Store,
+        run: &StoredRun,
+        subject: &SubjectFile,
+        date: &str,
+    ) -> Result<Self, StoreError> {
+        store.check_format(run)?;
         let mut golden = Self::default();
-        let mut seen = BTreeSet::new();
-        let trials = record.transcripts.iter().zip(&record.scores);
-        for (transcript, scores) in trials.filter(|(one, _)| one.subject == *subject.name && one.ending.is_scorable()) {
-            let Some(case) = workspace.case(&transcript.case).filter(|case| seen.insert(case.id.value.clone())) else { continue };
-            let shelf = GoldenPath::of(&subject.name, case, answers_of(transcript, &scores.scores));
+        let mut seen = HashSet::new();
+        store.for_each_unread(run.run, |unread| {
+            if unread.trial.subject != *subject.name || seen.contains(&unread.trial.case) {
+                return Ok(());
+            }
+            let Some(case) = workspace.case(&unread.trial.case) else { return Ok(()) };
+            let transcript = unread.transcript()?;
+            if !transcript.ending.is_scorable() {
+                return Ok(());
+            }
+            seen.insert(unread.trial.case.clone());
+            let shelf = GoldenPath::of(&subject.name, case, answers_of(&transcript, &unread.scores()?));
             let stamp = || GoldenStamp::of(workspace, &shelf, subject, date);
             let baseline = golden.shelves.entry(shelf.clone()).or_insert_with(|| GoldenFile { stamp: stamp(), entries: vec![] });
-            baseline.entries.push(GoldenEntry::of(workspace, case, transcript));
-        }
-        golden
+            baseline.entries.push(GoldenEntry::of(workspace, case, &transcript));
+            Ok(())
+        })?;
+        Ok(golden)
     }
 
     /// Returns the subjects that have baselines.
@@ -43,13 +60,15 @@ impl GoldenSet {
     /// Returns the cases of a baseline file that have no entry, neither there nor among the known failures.
     pub fn missing_cases<'w>(&self, workspace: &'w Workspace, shelf: &GoldenPath) -> Vec<&'w Case> {
         let right = shelf.with_answers(GoldenAnswers::Right);
-        let has_entry = |answers: GoldenAnswers, case: &Case| self.entry(&right.with_answers(answers), &case.id).is_some();
-        let known = |case: &Case| has_entry(GoldenAnswers::Right, case) || has_entry(GoldenAnswers::KnownFailures, case);
+        let sides = [GoldenAnswers::Right, GoldenAnswers::KnownFailures].map(|answers| self.entries_by_case(&right.with_answers(answers)));
+        let known = |case: &Case| sides.iter().any(|side| side.contains_key(case.id.as_str()));
         workspace.cases().filter(|case| GoldenPath::of(&shelf.subject, case, GoldenAnswers::Right) == right && !known(case)).collect()
     }
 
-    fn entry(&self, shelf: &GoldenPath, case: &str) -> Option<&GoldenEntry> {
-        self.shelves.get(shelf)?.entries.iter().find(|entry| entry.case == case)
+    /// Returns the entries of a file by case; the first one, if a case occurs twice.
+    fn entries_by_case(&self, shelf: &GoldenPath) -> HashMap<&str, &GoldenEntry> {
+        let entries = self.shelves.get(shelf).map_or(&[][..], |file| &file.entries);
+        entries.iter().rev().map(|entry| (entry.case.as_str(), entry)).collect()
     }
 
     /// Returns the status of every baseline, including those that a subject with others lacks.
@@ -94,12 +113,14 @@ impl GoldenSet {
                 continue;
             };
             diff.notes.extend(baseline.stamp.stale_reasons(new_stamp).into_iter().map(|why| (shelf.clone(), why)));
+            let after = sides.each_ref().map(|side| (side, run.entries_by_case(side)));
             for before in &baseline.entries {
                 let Some(case) = workspace.case(&before.case) else {
                     diff.notes.push((shelf.clone(), format!("case {} no longer exists", before.case)));
                     continue;
                 };
-                let Some((side, after)) = sides.iter().find_map(|side| Some((side, run.entry(side, &before.case)?))) else {
+                let Some((side, after)) = after.iter().find_map(|(side, entries)| Some((*side, *entries.get(before.case.as_str())?)))
+                else {
                     diff.missing.push(before.case.clone());
                     continue;
                 };

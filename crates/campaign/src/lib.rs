@@ -34,7 +34,7 @@ pub use golden::{BaselineStatus, ChangedCase, GoldenDiff, GoldenSet, WordingChan
 pub use judging::{CalibrationError, ask_judge, calibrate_judge};
 pub use plan::{CostForecast, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
-pub use rescore::{RescoredRun, import_record, rescore};
+pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};
 pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
 pub use spec::{
     CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, UnknownChain, UnknownName,

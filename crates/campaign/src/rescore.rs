@@ -1,12 +1,14 @@
 //! Rescores stored transcripts, and imports complete records into a store.
 
-use crate::aggregate::{RunAggregator, TrialList};
+use crate::aggregate::{RunAggregator, StoredTrialList, TrialList};
 use crate::summary::RunSummary;
-use model::{ContentHash, GateVerdicts, RECORD_FORMAT, RunClaim, RunRecord, Score, Transcript, TrialScores, Workspace, scores_to_json};
+use model::{
+    ContentHash, GateVerdicts, RECORD_FORMAT, RunClaim, RunRecord, Score, Transcript, Trial, TrialScores, Workspace, scores_to_json,
+};
 use score::outcome::case_outcome;
 use score::score_trial;
 use score::scorers::scorers_for_case;
-use store::{EndedTrial, NewRun, Store, StoreError, TrialRow};
+use store::{EndedTrial, NewRun, Store, StoreError, StoredRun, TrialRow};
 
 /// Run scored with the current scorers and gates.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +17,7 @@ pub struct RescoredRun {
     pub summary: RunSummary,
 }
 
-/// Rescores a stored run and judges its gates. Stored scores and verdicts are ignored.
+/// Rescores a record in memory and judges its gates. Stored scores and verdicts are ignored. Stored runs are read by [`rescore_stored`].
 pub fn rescore(workspace: &Workspace, stored: RunRecord, claim: RunClaim) -> RescoredRun {
     let RunRecord { plan, transcripts, .. } = stored;
     let mut aggregator = RunAggregator::new(workspace, TrialList::Plan(&plan), claim);
@@ -23,10 +25,7 @@ pub fn rescore(workspace: &Workspace, stored: RunRecord, claim: RunClaim) -> Res
     let mut left = transcripts.iter().peekable();
     for (n, trial) in (0..).zip(&plan.trials) {
         let Some(transcript) = left.next_if(|transcript| transcript.trial == trial.id) else { continue };
-        let read = score_again(workspace, transcript, &claim);
-        let scores_hash = ContentHash::of_text(&scores_to_json(&read));
-        let (content, ending) = (transcript.to_serialized().content_hash, transcript.ending.clone());
-        let ended = EndedTrial { n, trial: trial.clone(), content_hash: content, ending, scores: read, scores_hash };
+        let ended = rescore_trial(workspace, n, trial, transcript, &claim);
         aggregator.add(&ended);
         scores.push(TrialScores { trial: trial.id.clone(), scores: ended.scores });
     }
@@ -34,6 +33,38 @@ pub fn rescore(workspace: &Workspace, stored: RunRecord, claim: RunClaim) -> Res
     let GateVerdicts { judgements, out_of_scope } = summary.verdicts.clone();
     let record = RunRecord { format: RECORD_FORMAT, claim, plan, transcripts, scores, judgements, out_of_scope };
     RescoredRun { record, summary }
+}
+
+/// Rescores a stored run trial by trial, and judges its gates. Calls `take` with each trial, its scores as stored and as they are now.
+/// Holds one trial at a time.
+pub fn rescore_stored(
+    workspace: &Workspace,
+    store: &Store,
+    run: &StoredRun,
+    claim: RunClaim,
+    mut take: impl FnMut(&EndedTrial, &[Score]),
+) -> Result<RunSummary, StoreError> {
+    store.check_format(run)?;
+    let trials = StoredTrialList { outline: run.plan.as_ref(), subjects: store.subjects_of_run(run)?, workspace: &run.workspace };
+    let mut aggregator = RunAggregator::new(workspace, TrialList::Stored(&trials), claim);
+    let mut position = 0;
+    store.for_each_unread(run.run, |unread| {
+        // The stored trials of a run without an outline are the plan, even if some positions are missing.
+        let n = if run.plan.is_some() { unread.n } else { position };
+        position += 1;
+        let ended = rescore_trial(workspace, n, &unread.trial, &unread.transcript()?, &claim);
+        aggregator.add(&ended);
+        take(&ended, &unread.scores()?);
+        Ok(())
+    })?;
+    Ok(aggregator.finish())
+}
+
+fn rescore_trial(workspace: &Workspace, n: u64, trial: &Trial, transcript: &Transcript, claim: &RunClaim) -> EndedTrial {
+    let scores = score_again(workspace, transcript, claim);
+    let scores_hash = ContentHash::of_text(&scores_to_json(&scores));
+    let (content_hash, ending) = (transcript.to_serialized().content_hash, transcript.ending.clone());
+    EndedTrial { n, trial: trial.clone(), content_hash, ending, scores, scores_hash }
 }
 
 /// Returns the scores of a transcript; none if its case no longer exists.

@@ -2,76 +2,110 @@
 
 use crate::files;
 use campaign::open_store;
-use model::{RunRecord, Score, Transcript, UserError, did_you_mean};
+use model::{ContentHash, Score, Transcript, UserError, did_you_mean};
 use std::path::Path;
-use store::{Store, StoredRun};
+use store::{Store, StoredRun, TrialMatches, TrialPosition};
 
-/// Stored run with its record.
+/// Stored run whose trials are read one by one.
 #[derive(Debug)]
-pub(crate) struct LoadedRun {
+pub(crate) struct OpenedRun {
+    pub store: Store,
     pub run: StoredRun,
-    pub record: RunRecord,
 }
 
 /// One trial of a stored run.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LoadedTrial<'r> {
-    pub run: &'r str,
-    pub seed: Option<u64>,
-    pub transcript: &'r Transcript,
-    pub scores: &'r [Score],
+#[derive(Debug)]
+pub(crate) struct LoadedTrial {
+    /// Short id of the run.
+    pub run: String,
+    pub seed: u64,
+    pub transcript: Transcript,
+    pub scores: Vec<Score>,
 }
 
-impl LoadedRun {
+/// Trials listed besides the one that is shown.
+const MAX_OTHERS: usize = 100;
+
+/// Trials that match a name: the first ones, and the number of all.
+#[derive(Debug)]
+pub(crate) struct FoundTrials {
+    first: TrialPosition,
+    others: Vec<TrialPosition>,
+    count: usize,
+}
+
+impl FoundTrials {
+    /// Returns the short ids of the other trials, as far as they are listed.
+    pub(crate) fn other_ids(&self) -> OtherTrials {
+        OtherTrials { ids: self.others.iter().map(|one| one.id.short().to_owned()).collect(), count: self.count - 1 }
+    }
+}
+
+/// Further trials of the same case: the first ids, and the number of all.
+#[derive(Debug)]
+pub(crate) struct OtherTrials {
+    pub ids: Vec<String>,
+    pub count: usize,
+}
+
+impl OpenedRun {
     /// Returns the short form of the run id.
     pub(crate) fn short_id(&self) -> &str {
         self.run.short_id()
     }
 
-    /// Returns the trials of a case, or those whose id starts with `what`.
+    /// Returns the version of the workspace that the run was planned from, if it had one.
+    pub(crate) fn workspace_version(&self) -> Option<u64> {
+        self.run.plan.as_ref().and_then(|plan| plan.workspace_version)
+    }
+
+    /// Finds the trials of a case, or those whose id starts with `what`. Reads no events.
     ///
     /// # Errors
     /// If there are none.
-    pub(crate) fn find_trials(&self, what: &str) -> Result<Vec<LoadedTrial<'_>>, UserError> {
-        let all = || self.record.transcripts.iter().zip(&self.record.scores);
-        let found = |(transcript, scores): (&'_ Transcript, &'_ model::TrialScores)| -> bool {
-            scores.trial == transcript.trial && (transcript.case == what || is_id_prefix(transcript.trial.as_str(), what))
-        };
-        let trials: Vec<LoadedTrial<'_>> = all()
-            .filter(|pair| found(*pair))
-            .map(|(transcript, scores)| LoadedTrial {
-                run: self.short_id(),
-                seed: self.record.plan.trials.iter().find(|trial| trial.id == transcript.trial).map(|trial| trial.seed),
-                transcript,
-                scores: &scores.scores,
-            })
-            .collect();
-        if trials.is_empty() {
-            let guess = did_you_mean(what, self.record.transcripts.iter().map(|transcript| transcript.case.as_str()));
+    pub(crate) fn find_trials(&self, what: &str) -> Result<FoundTrials, UserError> {
+        // Shorter prefixes match by accident.
+        let id_prefix = Some(what).filter(|what| what.len() >= 4);
+        let TrialMatches { first, count } = self.store.find_trials(self.run.run, what, id_prefix, MAX_OTHERS + 1)?;
+        let mut found = first.into_iter();
+        let Some(first) = found.next() else {
+            let cases = self.store.cases_of_run(self.run.run)?;
+            let guess = did_you_mean(what, cases.iter().map(String::as_str));
             return Err(UserError::new(format!("run {} has no case or trial \"{what}\"", self.short_id()), guess));
-        }
-        Ok(trials)
+        };
+        Ok(FoundTrials { first, others: found.collect(), count })
     }
 
-    /// Returns the first trial of [`Self::find_trials`].
-    pub(crate) fn find_trial(&self, what: &str) -> Result<LoadedTrial<'_>, UserError> {
-        self.find_trials(what).map(|trials| trials[0])
+    /// Reads the first trial of [`Self::find_trials`].
+    pub(crate) fn find_trial(&self, what: &str) -> Result<LoadedTrial, UserError> {
+        self.read_first(&self.find_trials(what)?)
+    }
+
+    pub(crate) fn read_first(&self, found: &FoundTrials) -> Result<LoadedTrial, UserError> {
+        self.read_trial(&found.first)
+    }
+
+    /// Reads the first trial that is not `id`, if there is one.
+    pub(crate) fn read_first_other_than(&self, found: &FoundTrials, id: &ContentHash) -> Result<Option<LoadedTrial>, UserError> {
+        let other = std::iter::once(&found.first).chain(&found.others).find(|one| one.id != *id);
+        other.map(|other| self.read_trial(other)).transpose()
+    }
+
+    fn read_trial(&self, position: &TrialPosition) -> Result<LoadedTrial, UserError> {
+        let removed = || UserError::without_remedy(format!("trial {} was removed meanwhile", position.id.short()));
+        let (trial, transcript, scores) = self.store.read_transcript(self.run.run, position.n)?.ok_or_else(removed)?;
+        Ok(LoadedTrial { run: self.short_id().to_owned(), seed: trial.seed, transcript, scores })
     }
 }
 
-/// Compares an id with a prefix of at least four characters; shorter ones match by accident.
-fn is_id_prefix(id: &str, part: &str) -> bool {
-    part.len() >= 4 && id.starts_with(part)
-}
-
-/// Loads a run by prefix of its id or record hash, or the last one.
-pub(crate) fn load_run(path: &Path, wanted: Option<&str>) -> Result<LoadedRun, UserError> {
+/// Opens a run by prefix of its id or record hash, or the last one.
+pub(crate) fn open_run(path: &Path, wanted: Option<&str>) -> Result<OpenedRun, UserError> {
     let (store, run) = find_run(path, wanted)?;
-    let record = store.record(&run)?;
-    Ok(LoadedRun { run, record })
+    store.check_format(&run)?;
+    Ok(OpenedRun { store, run })
 }
 
-/// Like [`load_run`], without the record.
+/// Like [`open_run`], also for runs whose trials this version cannot read.
 pub(crate) fn find_run(path: &Path, wanted: Option<&str>) -> Result<(Store, StoredRun), UserError> {
     let store = open_existing_store(path)?;
     let runs = store.runs()?;

@@ -10,6 +10,7 @@ mod open;
 mod runs;
 mod schema;
 mod spending;
+mod transcripts;
 mod trials;
 
 pub use busy::set_busy_notice;
@@ -20,6 +21,7 @@ pub use lock::RunLock;
 pub use migrate::OutcomeRule;
 pub use runs::{NewRun, StoredRun};
 pub use spending::RoleSpending;
+pub use transcripts::{TrialMatches, TrialPosition, UnreadTrial};
 pub use trials::{EndedTrial, TrialRow};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};

@@ -113,15 +113,13 @@ impl Store {
         drop(self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);"));
     }
 
-    /// Returns the whole run as one document.
+    /// Returns the whole run as one document, in memory: for small runs. Commands read row by row.
     ///
     /// # Errors
     ///
     /// Fails if the record has another format, or a stored value cannot be parsed.
     pub fn record(&self, run: &StoredRun) -> Result<RunRecord, StoreError> {
-        if run.format != RECORD_FORMAT {
-            return Err(StoreError::unreadable(&run.id, &format!("its format is {}, this version reads {RECORD_FORMAT}", run.format)));
-        }
+        self.check_format(run)?;
         let (mut trials, mut transcripts, mut scores) = (vec![], vec![], vec![]);
         self.for_each_transcript(run.run, |trial, transcript, scored| {
             trials.push(trial);

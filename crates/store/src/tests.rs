@@ -102,6 +102,29 @@ fn stored_run_reads_back_from_another_connection() {
     assert_eq!(seen[1].1, record.transcripts[1].to_serialized().content_hash);
 }
 
+#[test]
+fn trials_are_found_by_case_or_id_without_reading_others() {
+    let store = Store::open_in_memory().unwrap();
+    let record = example("a", 3);
+    let run = begin(&store, "first", &outline("a", 3));
+    for n in 0..3 {
+        store.add_trial(&row(run, n, &record)).unwrap();
+    }
+    // The events of other trials may even be unreadable.
+    store.connection.execute("UPDATE trials SET events = 'no json' WHERE n > 0", []).unwrap();
+    let case = record.plan.trials[0].case.clone();
+    let of_case = record.plan.trials.iter().filter(|trial| trial.case == case).count();
+    let found = store.find_trials(run, &case, Some(&case), 1).unwrap();
+    assert_eq!((found.first.len(), found.first[0].n, found.count), (1, 0, of_case));
+    let id = record.plan.trials[2].id.as_str();
+    let found = store.find_trials(run, &id[..8], Some(&id[..8]), 9).unwrap();
+    assert_eq!((found.first[0].n, found.first[0].id.as_str(), found.count), (2, id, 1));
+    assert_eq!(store.find_trials(run, &id[..8], None, 9).unwrap().count, 0);
+    let (trial, transcript, _) = store.read_transcript(run, 0).unwrap().unwrap();
+    assert_eq!((&trial, &transcript), (&record.plan.trials[0], &record.transcripts[0]));
+    assert!(store.read_transcript(run, 1).is_err() && store.read_transcript(run, 9).unwrap().is_none());
+}
+
 /// The dump was written by a version without `CaseOutcome`.
 #[test]
 fn store_v2_fixture_is_readable() {

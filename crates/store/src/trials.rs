@@ -2,7 +2,7 @@
 
 use crate::{Store, StoreError};
 use model::transcript::SerializedTranscript;
-use model::{CaseOutcome, ContentHash, Ending, Score, Transcript, Trial, TrialScores};
+use model::{CaseOutcome, ContentHash, Ending, Score, Trial};
 use rusqlite::{Connection, Row, params};
 use serde::de::DeserializeOwned;
 use std::ops::Range;
@@ -64,26 +64,6 @@ impl Store {
         Ok(())
     }
 
-    /// Calls `take` with every transcript and its scores, in plan order.
-    pub fn for_each_transcript(&self, run: i64, mut take: impl FnMut(Trial, Transcript, TrialScores)) -> Result<(), StoreError> {
-        let sql = "SELECT n, trial, case_id, subject, seed, how, scores, events FROM trials WHERE run = ?1 ORDER BY n";
-        let mut rows = self.connection.prepare_cached(sql)?;
-        let mut rows = rows.query([run])?;
-        while let Some(row) = rows.next()? {
-            let trial = read_trial(row)?;
-            let transcript = Transcript {
-                trial: trial.id.clone(),
-                case: trial.case.clone(),
-                subject: trial.subject.clone(),
-                events: parse_json(run, &row.get::<_, String>(7)?)?,
-                ending: parse_json(run, &row.get::<_, String>(5)?)?,
-            };
-            let scores = TrialScores { trial: trial.id.clone(), scores: parse_json(run, &row.get::<_, String>(6)?)? };
-            take(trial, transcript, scores);
-        }
-        Ok(())
-    }
-
     /// Adds to a counter that is not part of the record, such as cache hits or retried calls.
     pub fn add_telemetry(&self, run: i64, what: &str, n: u64) -> Result<(), StoreError> {
         let sql = "INSERT INTO telemetry (run, what, n) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET n = n + excluded.n";
@@ -129,7 +109,7 @@ fn passed_column(outcome: CaseOutcome) -> Option<i64> {
     }
 }
 
-fn read_trial(row: &Row<'_>) -> Result<Trial, StoreError> {
+pub(crate) fn read_trial(row: &Row<'_>) -> Result<Trial, StoreError> {
     let id: String = row.get(1)?;
     let id = ContentHash::parse(&id).ok_or_else(|| StoreError::unreadable(&id, &"the trial id is not a hash"))?;
     Ok(Trial { id, case: row.get(2)?, subject: row.get(3)?, seed: row.get(4)? })
@@ -139,6 +119,6 @@ fn parse_hash(run: i64, text: &str) -> Result<ContentHash, StoreError> {
     ContentHash::parse(text).ok_or_else(|| StoreError::unreadable(&run.to_string(), &format!("\"{text}\" is not a hash")))
 }
 
-fn parse_json<T: DeserializeOwned>(run: i64, json: &str) -> Result<T, StoreError> {
+pub(crate) fn parse_json<T: DeserializeOwned>(run: i64, json: &str) -> Result<T, StoreError> {
     serde_json::from_str(json).map_err(|error| StoreError::unreadable(&run.to_string(), &error))
 }

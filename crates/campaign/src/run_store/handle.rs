@@ -132,13 +132,10 @@ impl RunHandle {
         Money::from_nanos(spent.unwrap_or_default())
     }
 
-    /// Reads every trial that ended, in plan order.
-    pub fn read_ended<T: Send + 'static>(&self, read: fn(EndedTrial) -> T) -> Result<Vec<T>, StoreError> {
+    /// Calls `take` with `into` and every trial that ended, in plan order, and returns `into`.
+    pub fn fold_ended<T: Send + 'static>(&self, mut into: T, take: fn(&mut T, &EndedTrial)) -> Result<T, StoreError> {
         let run = self.run;
-        self.journal.read_blocking(move |store| {
-            let mut found = vec![];
-            store.for_each_ended(run, |ended| found.push(read(ended))).map(|()| found)
-        })?
+        self.journal.read_blocking(move |store| store.for_each_ended(run, |ended| take(&mut into, &ended)).map(|()| into))?
     }
 
     /// Returns the mean latency of model calls.

@@ -2,14 +2,15 @@
 
 use bardo_eval_campaign::{
     CancellationToken, CaseSelection, NoopWatcher, PreparedRun, RunChanges, RunHandle, RunOptions, RunParts, RunPlan, RunSettings, RunSpec,
-    execute, execute_in_memory, plan, rescore, select,
+    execute, execute_in_memory, import_record, plan, rescore, rescore_stored, select,
 };
 use model::suite::Case;
 use model::transcript::{FaultSource, LimitKind};
-use model::{AbortCause, Ending, EventKind, Reading, RunClaim, RunRecord, SubjectFile, Verdict, Workspace};
+use model::{AbortCause, Ending, EventKind, Reading, RunClaim, RunRecord, Score, SubjectFile, Verdict, Workspace};
 use run::{Clock, SubjectDeps, SubjectPool};
 use score::example::ExampleWorkspace;
 use std::sync::Arc;
+use store::{EndedTrial, Store};
 
 fn workspace(example: &ExampleWorkspace) -> Arc<Workspace> {
     Arc::new(example.load().expect("the example loads"))
@@ -178,6 +179,22 @@ async fn rescore_is_stable_and_reports_changes() {
     let mut old = stored.clone();
     old.scores[0].scores.remove(0);
     assert_eq!(RunChanges::between(&old, &stored).scores.len(), 1);
+}
+
+/// A run scored row by row gives the record of the run scored in memory, also where trials are missing and where there is no plan.
+#[tokio::test]
+async fn rescore_row_by_row_equals_rescore_in_memory() {
+    let workspace = workspace(&ExampleWorkspace::minimal());
+    let record = run(&workspace, "reference", &CaseSelection::default(), 2).await;
+    let store = Store::open_in_memory().expect("a store");
+    import_record(&store, &record, "2026-01-01T00:00:00Z").expect("an imported record");
+    let imported = store.runs().expect("runs").remove(0);
+    let mut seen = vec![];
+    let take = |ended: &EndedTrial, old: &[Score]| seen.push((ended.trial.clone(), ended.scores == old));
+    let summary = rescore_stored(&workspace, &store, &imported, record.claim, take).expect("a summary");
+    assert_eq!(summary, rescore(&workspace, record.clone(), record.claim).summary);
+    assert_eq!(summary.record, record.hash());
+    assert_eq!(seen, record.plan.trials.iter().map(|trial| (trial.clone(), true)).collect::<Vec<_>>());
 }
 
 /// Live and stored runs are aggregated by the same code.

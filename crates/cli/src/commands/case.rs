@@ -46,10 +46,10 @@ fn new_case(io: &CliOutput, source: &WorkspaceSource, args: &CaseNewArgs) -> Exi
 fn draft_from_trial(workspace: &Workspace, args: &CaseNewArgs) -> Result<CaseDraft, UserError> {
     let (run, trial) =
         args.from.split_once('/').ok_or_else(|| UserError::without_remedy("--from expects RUN/TRIAL, each as an id or id prefix"))?;
-    let run = stored_runs::load_run(&args.store.store, Some(run))?;
+    let run = stored_runs::open_run(&args.store.store, Some(run))?;
     let found = run.find_trial(trial)?;
     let scenario = ChatScenario::from_name(workspace, &found.transcript.case)?;
-    Ok(draft_case(workspace, &scenario.brief, found.transcript, args.id.as_deref())?)
+    Ok(draft_case(workspace, &scenario.brief, &found.transcript, args.id.as_deref())?)
 }
 
 /// Returns the errors that smoke would report in the draft itself.

@@ -3,36 +3,44 @@
 use crate::args::ScoreArgs;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
-use crate::report::{self, RunReport, TrialLine};
+use crate::report::{self, RescoreChanges, RunReport, TrialLines};
 use crate::stored_runs;
 use crate::workspace_source::WorkspaceSource;
-use campaign::{RescoredRun, RunChanges, rescore};
-use model::{Money, RunClaim, Transcript, TrialScores};
+use campaign::{RunChanges, rescore_stored};
+use model::{Money, RunClaim};
 
 pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) -> ExitKind {
     let workspace = match super::open_checked_workspace(io, source, "score") {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let stored = match stored_runs::load_run(&args.store.store, args.run.as_deref()) {
+    let stored = match stored_runs::open_run(&args.store.store, args.run.as_deref()) {
         Ok(stored) => stored,
         Err(why) => return report::print_refusal(io, "score", &[why]),
     };
+    let before = stored.run.claim;
     let claim = RunClaim {
-        tier: stored.record.claim.tier,
-        confidence: args.demands.confidence.or(stored.record.claim.confidence),
-        rule_out: args.demands.rule_out.or(stored.record.claim.rule_out),
-        trust_claims: args.demands.trust_claims.unwrap_or(stored.record.claim.trust_claims),
+        tier: before.tier,
+        confidence: args.demands.confidence.or(before.confidence),
+        rule_out: args.demands.rule_out.or(before.rule_out),
+        trust_claims: args.demands.trust_claims.unwrap_or(before.trust_claims),
     };
-    let RescoredRun { record, summary } = rescore(&workspace, stored.record.clone(), claim);
-    let changes = RunChanges::between(&stored.record, &record);
+    let (mut changes, mut lines, mut gone) = (RunChanges::default(), TrialLines::new(io), 0);
+    let rescored = rescore_stored(&workspace, &stored.store, &stored.run, claim, |ended, old| {
+        changes.add_trial(&ended.trial.case, &ended.trial.id, old, &ended.scores);
+        lines.add(ended);
+        gone += usize::from(workspace.case(&ended.trial.case).is_none());
+    });
+    let judged = rescored.and_then(|summary| Ok((summary, stored.store.verdicts(&stored.run)?)));
+    let summary = match judged {
+        Ok((summary, verdicts)) => {
+            changes.add_verdicts(&verdicts.judgements, &summary.verdicts.judgements);
+            summary
+        }
+        Err(why) => return report::print_refusal(io, "score", &[why.into()]),
+    };
     let exit = ExitKind::of(&summary);
     let show_flags = Some(args.store.show_flags(stored.short_id()));
-    let pairs = record.transcripts.iter().zip(&record.scores);
-    let line = |(transcript, scores): (&Transcript, &TrialScores)| {
-        TrialLine::new(&transcript.case, &transcript.subject, &transcript.ending, &scores.scores)
-    };
-    let lines = if report::needs_trial_lines(io) { pairs.map(line).collect() } else { vec![] };
     let spent = Money::from_nanos(stored.run.spent);
     let shown = RunReport {
         command: "score",
@@ -48,5 +56,5 @@ pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) 
         sandbox: None,
         exit,
     };
-    io.print_result(&report::rescored(io, &shown, &stored, &changes), exit)
+    io.print_result(&report::rescored(io, &shown, &stored, &RescoreChanges { changes: &changes, gone }), exit)
 }

@@ -79,7 +79,10 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
         gates.add_test_case(gate);
     }
     let mut trials = TestSuite::new("trials");
-    for line in lines {
+    if lines.unlisted > 0 {
+        trials.set_system_out(format!("{} not listed", model::count(lines.unlisted, "further trial")));
+    }
+    for line in &lines.lines {
         let status = match line.outcome {
             CaseOutcome::Aborted { .. } => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);

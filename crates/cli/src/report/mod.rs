@@ -19,24 +19,24 @@ mod smoke_json;
 mod smoke_markdown;
 mod smoke_text;
 mod table;
+mod trial_lines;
 
 pub(crate) use escape::escape_control;
 pub(crate) use explain::{ExplainTopic, explain};
 pub(crate) use plan::plan;
 pub(crate) use problems::{print_error, print_problems, print_refusal};
-pub(crate) use rescored::rescored;
+pub(crate) use rescored::{RescoreChanges, rescored};
 pub(crate) use show::{EventPrinter, diff, show};
 pub(crate) use table::table;
+pub(crate) use trial_lines::TrialLines;
 
 use crate::args::ReportFormat;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
 use campaign::RunSummary;
-use model::{CaseOutcome, Ending, Money, Score, ScorerName, Workspace, WorstCase};
+use model::{Money, Workspace, WorstCase};
 use score::checks::CheckResult;
-use score::outcome::case_outcome;
-use store::EndedTrial;
 
 /// Version of the JSON that commands print.
 pub(crate) const FORMAT: u32 = 1;
@@ -59,8 +59,7 @@ pub(crate) struct RunReport<'r> {
     pub source: &'r WorkspaceSource,
     pub workspace: &'r Workspace,
     pub summary: &'r RunSummary,
-    /// One per trial; empty if the format does not need them, see [`needs_trial_lines`].
-    pub lines: Vec<TrialLine>,
+    pub lines: TrialLines,
     /// Flags with which `show` finds a trial; absent if the run was not stored.
     pub show_flags: Option<String>,
     pub spent: Money,
@@ -73,47 +72,6 @@ pub(crate) struct RunReport<'r> {
     /// Sandbox of the agents, if some are programs.
     pub sandbox: Option<&'r str>,
     pub exit: ExitKind,
-}
-
-/// One trial in a report.
-#[derive(Debug)]
-pub(crate) struct TrialLine {
-    pub case: String,
-    pub subject: String,
-    pub outcome: CaseOutcome,
-    pub ending: String,
-    pub missed: Vec<MissedScore>,
-}
-
-/// Scorer that found a violation, and why.
-#[derive(Debug)]
-pub(crate) struct MissedScore {
-    pub scorer: ScorerName,
-    pub because: String,
-}
-
-impl TrialLine {
-    pub(crate) fn new(case: &str, subject: &str, ending: &Ending, scores: &[Score]) -> Self {
-        let missed = scores.iter().filter(|score| score.reading.is_violation());
-        Self {
-            case: case.to_owned(),
-            subject: subject.to_owned(),
-            outcome: case_outcome(ending, scores),
-            ending: ending.to_string(),
-            missed: missed.map(|score| MissedScore { scorer: score.scorer.clone(), because: score.reasons() }).collect(),
-        }
-    }
-}
-
-impl From<EndedTrial> for TrialLine {
-    fn from(ended: EndedTrial) -> Self {
-        Self::new(&ended.trial.case, &ended.trial.subject, &ended.ending, &ended.scores)
-    }
-}
-
-/// Returns true if the report format lists single trials.
-pub(crate) fn needs_trial_lines(io: &CliOutput) -> bool {
-    matches!(io.format, ReportFormat::Junit | ReportFormat::Sarif)
 }
 
 impl RunReport<'_> {

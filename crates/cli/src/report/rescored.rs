@@ -5,7 +5,7 @@ use super::show::reading_text;
 use super::{RunReport, run, run_json};
 use crate::args::ReportFormat;
 use crate::io::CliOutput;
-use crate::stored_runs::LoadedRun;
+use crate::stored_runs::OpenedRun;
 use campaign::{ChangedScore, ChangedVerdict, RunChanges, VerdictValue};
 use model::{Reading, Verdict};
 use serde_json::{Value, json};
@@ -13,25 +13,33 @@ use serde_json::{Value, json};
 /// Changed scores shown without `--verbose`.
 const MAX_SCORES_SHOWN: usize = 20;
 
-pub(crate) fn rescored(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &RunChanges) -> String {
+/// Differences between a run and the same run scored again.
+#[derive(Debug)]
+pub(crate) struct RescoreChanges<'c> {
+    pub changes: &'c RunChanges,
+    /// Trials of cases that are no longer in the workspace.
+    pub gone: usize,
+}
+
+pub(crate) fn rescored(io: &CliOutput, shown: &RunReport<'_>, stored: &OpenedRun, rescored: &RescoreChanges<'_>) -> String {
     match io.format {
-        ReportFormat::Text => format!("{}{}", run(io, shown), text(io, shown, stored, changes)),
+        ReportFormat::Text => format!("{}{}", run(io, shown), text(io, shown, stored, rescored)),
         ReportFormat::Markdown => {
-            let (then, now) = (stored.record.plan.workspace_version, shown.workspace.version_number());
+            let (then, now) = (stored.workspace_version(), shown.workspace.version_number());
             let note = if then == now { String::new() } else { format!("{}\n", other_workspace(then, now)) };
-            format!("{}\n### Against the stored scores\n\n{note}{}", run(io, shown), markdown(changes))
+            format!("{}\n### Against the stored scores\n\n{note}{}", run(io, shown), markdown(rescored.changes))
         }
         ReportFormat::Junit | ReportFormat::Github | ReportFormat::Sarif => run(io, shown),
-        ReportFormat::Json => format!("{:#}\n", document(io, shown, stored, changes)),
+        ReportFormat::Json => format!("{:#}\n", document(io, shown, stored, rescored)),
     }
 }
 
-fn text(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &RunChanges) -> String {
+fn text(io: &CliOutput, shown: &RunReport<'_>, stored: &OpenedRun, rescored: &RescoreChanges<'_>) -> String {
     let mut text = format!("\nrun {} of {}, scored again\n", stored.short_id(), escape_control(&stored.run.started));
-    if stored.record.plan.workspace != shown.workspace.hash {
-        text.push_str(&io.paint.unsure(&other_workspace(stored.record.plan.workspace_version, shown.workspace.version_number())));
+    if stored.run.workspace != shown.workspace.hash {
+        text.push_str(&io.paint.unsure(&other_workspace(stored.workspace_version(), shown.workspace.version_number())));
     }
-    let gone = stored.record.transcripts.iter().filter(|transcript| shown.workspace.case(&transcript.case).is_none()).count();
+    let RescoreChanges { changes, gone } = *rescored;
     if gone > 0 {
         text.push_str(&io.paint.bad(&format!("{} of cases that are no longer in the workspace\n", model::count(gone, "trial"))));
     }
@@ -41,7 +49,7 @@ fn text(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &Run
     }
     text.push_str(&format!(
         "{} and {} changed\n",
-        model::count(changes.scores.len(), "score"),
+        model::count(changes.changed_scores(), "score"),
         model::count(changes.verdicts.len(), "verdict")
     ));
     for line in changes.verdicts.iter().map(verdict_line) {
@@ -51,9 +59,10 @@ fn text(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &Run
     for line in changes.scores.iter().take(most).map(score_line) {
         text.push_str(&format!("  {line}\n"));
     }
-    let hidden = changes.scores.len().saturating_sub(most);
+    let hidden = changes.changed_scores().saturating_sub(most.min(changes.scores.len()));
     if hidden > 0 {
-        text.push_str(&io.paint.dim(&format!("  and {}; --verbose shows all\n", model::count(hidden, "more score"))));
+        let all = if io.verbose { "" } else { "; --verbose shows more" };
+        text.push_str(&io.paint.dim(&format!("  and {}{all}\n", model::count(hidden, "more score"))));
     }
     text
 }
@@ -74,7 +83,11 @@ fn markdown(changes: &RunChanges) -> String {
         return "No score and no verdict changed.\n".to_owned();
     }
     let lines = changes.verdicts.iter().map(verdict_line).chain(changes.scores.iter().map(score_line));
-    lines.map(|line| format!("- {}\n", escape_cell(&line))).collect()
+    let mut text: String = lines.map(|line| format!("- {}\n", escape_cell(&line))).collect();
+    if changes.more_scores > 0 {
+        text.push_str(&format!("- and {}\n", model::count(changes.more_scores, "more score")));
+    }
+    text
 }
 
 fn verdict_line(change: &ChangedVerdict) -> String {
@@ -99,7 +112,8 @@ fn score_line(change: &ChangedScore) -> String {
     format!("score {of}: {} → {}", text_of(&change.before), text_of(&change.after))
 }
 
-fn document(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &RunChanges) -> Value {
+fn document(io: &CliOutput, shown: &RunReport<'_>, stored: &OpenedRun, rescored: &RescoreChanges<'_>) -> Value {
+    let changes = rescored.changes;
     let scores: Vec<Value> = changes
         .scores
         .iter()
@@ -118,7 +132,7 @@ fn document(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: 
         .collect();
     let mut document = run_json::document(io, shown);
     document["run"] = json!(stored.run.record.as_ref().map_or(stored.run.id.as_str(), model::ContentHash::as_str));
-    document["workspace_version_of_run"] = json!(stored.record.plan.workspace_version);
-    document["changed"] = json!({ "scores": scores, "verdicts": verdicts });
+    document["workspace_version_of_run"] = json!(stored.workspace_version());
+    document["changed"] = json!({ "scores": scores, "scores_count": changes.changed_scores(), "verdicts": verdicts });
     document
 }

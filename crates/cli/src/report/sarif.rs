@@ -7,6 +7,7 @@ use score::checks::{CHECKS, CheckResult, FindingLevel};
 use score::scorers::{scorer, scorer_named};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::collections::HashSet;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -46,15 +47,15 @@ pub(super) fn smoke(io: &CliOutput, results: &[CheckResult]) -> String {
 
 /// Reports violations of safety scorers only; a utility failure is not a vulnerability.
 pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
-    let mut found: Vec<SarifResult> = vec![];
-    for line in &shown.lines {
+    let (mut found, mut seen): (Vec<SarifResult>, HashSet<String>) = (vec![], HashSet::new());
+    for line in &shown.lines.lines {
         let Some(case) = shown.workspace.case(&line.case) else { continue };
         for missed in &line.missed {
             let Some(safety) = scorer_named(&missed.scorer).filter(|scorer| !scorer.is_utility()) else { continue };
             let what = format!("{} in case {}: {}", line.subject, line.case, missed.because);
             // Violations that differ only in the seed are one alert.
             let key = format!("{}/{}/{}", line.subject, line.case, safety.id());
-            if !found.iter().any(|known| known.key == key) {
+            if seen.insert(key.clone()) {
                 let at = Some(case.at.clone());
                 found.push(SarifResult { rule: safety.id().word(), level: "error", what, remedy: String::new(), at, key });
             }

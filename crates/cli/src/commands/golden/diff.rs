@@ -50,7 +50,10 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
         let remedy = format!("create one with `bardo-eval golden update --subject {}`", *subject.name);
         io.print_message(&UserError::new(what, remedy).to_string());
     }
-    let new = GoldenSet::from_record(&workspace, &stored.record, subject, "");
+    let new = match GoldenSet::from_stored(&workspace, &stored.store, &stored.run, subject, "") {
+        Ok(new) => new,
+        Err(why) => return report::print_refusal(io, COMMAND, &[why.into()]),
+    };
     let mut diff = own.diff(&workspace, &new, args.tolerance);
     let asked = match paid_judge.map(|paid_judge| judge_texts(&workspace, &mut diff, paid_judge, args)).transpose() {
         Ok(asked) => asked,

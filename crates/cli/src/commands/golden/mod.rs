@@ -8,7 +8,7 @@ use crate::args::{Cli, CliCommand, GoldenCommand, GoldenRunArgs};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report;
-use crate::stored_runs::{self, LoadedRun};
+use crate::stored_runs::{self, OpenedRun};
 use crate::workspace_source::WorkspaceSource;
 use campaign::GoldenSet;
 use clap::Parser;
@@ -83,14 +83,15 @@ fn run_and_subject<'w>(
     command: &str,
     workspace: &'w Workspace,
     args: &GoldenRunArgs,
-) -> Result<(LoadedRun, &'w SubjectFile), ExitKind> {
+) -> Result<(OpenedRun, &'w SubjectFile), ExitKind> {
     if args.play {
         run_subject(io, source, args)?;
     }
-    let stored = stored_runs::load_run(&args.store.store, args.run.as_deref()).map_err(|why| report::print_refusal(io, command, &[why]))?;
-    let mut names: Vec<&str> = stored.record.plan.trials.iter().map(|trial| trial.subject.as_str()).collect();
+    let stored = stored_runs::open_run(&args.store.store, args.run.as_deref()).map_err(|why| report::print_refusal(io, command, &[why]))?;
+    let subjects = stored.store.subjects_of_run(&stored.run);
+    let subjects = subjects.map_err(|why| report::print_refusal(io, command, &[why.into()]))?;
+    let mut names: Vec<&str> = subjects.iter().map(String::as_str).collect();
     names.sort_unstable();
-    names.dedup();
     let chosen = match (&args.subject, names.as_slice()) {
         (Some(name), names) if names.contains(&name.as_str()) => name.clone(),
         (Some(name), names) => {

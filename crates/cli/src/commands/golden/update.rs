@@ -32,7 +32,11 @@ pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunA
     };
     #[expect(clippy::disallowed_methods, reason = "a baseline records its date")]
     let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    let golden = GoldenSet::from_record(&workspace, &stored.record, subject, date.get(..10).unwrap_or(&date));
+    let day = date.get(..10).unwrap_or(&date);
+    let golden = match GoldenSet::from_stored(&workspace, &stored.store, &stored.run, subject, day) {
+        Ok(golden) => golden,
+        Err(why) => return report::print_refusal(io, "golden update", &[why.into()]),
+    };
     let before = match super::read_baselines(source) {
         Ok(before) => before.of_subject(&subject.name),
         Err(errors) => return report::print_refusal(io, "golden update", &errors),

@@ -4,7 +4,7 @@ use crate::args::RunArgs;
 use crate::commands::judge;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
-use crate::report::{self, RunReport, TrialLine};
+use crate::report::{self, RunReport, TrialLines};
 use crate::workspace_source::WorkspaceSource;
 use ::run::BillingDoubts;
 use ::run::providers::VendorOutage;
@@ -113,12 +113,15 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
     print_billing_doubts(io, prepared.funds().budget.billing_doubts());
     let workspace = prepared.plan().workspace();
     let judge_name = prepared.plan().spec().settings.judge.as_deref();
+    let lines = TrialLines::new(io);
+    let lines = if lines.is_needed() { handle.fold_ended(lines, TrialLines::add) } else { Ok(lines) };
+    let lines = lines.unwrap_or_else(|_| TrialLines::new(io));
     let shown = RunReport {
         command: "run",
         source,
         workspace,
         summary,
-        lines: if report::needs_trial_lines(io) { handle.read_ended(TrialLine::from).unwrap_or_default() } else { vec![] },
+        lines,
         show_flags: is_stored.then(|| args.store.show_flags(handle.name(summary))),
         spent: handle.spent(),
         undecided_without_judge: prepared.plan().undecided_without_judge(),

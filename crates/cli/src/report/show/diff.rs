@@ -18,15 +18,15 @@ pub(super) struct TrialDiff<'a> {
 }
 
 impl<'a> TrialDiff<'a> {
-    pub(super) fn of(workspace: &'a Workspace, left: &LoadedTrial<'a>, right: &LoadedTrial<'a>) -> Self {
+    pub(super) fn of(workspace: &'a Workspace, left: &'a LoadedTrial, right: &'a LoadedTrial) -> Self {
         Self {
-            calls: calls(workspace, left.transcript, right.transcript),
-            effects: effects(left.transcript, right.transcript),
-            scores: scores(left.scores, right.scores),
+            calls: calls(workspace, &left.transcript, &right.transcript),
+            effects: effects(&left.transcript, &right.transcript),
+            scores: scores(&left.scores, &right.scores),
         }
     }
 
-    pub(super) fn text(&self, io: &CliOutput, formatter: &EventFormatter<'_>, left: &LoadedTrial<'_>, right: &LoadedTrial<'_>) -> String {
+    pub(super) fn text(&self, io: &CliOutput, formatter: &EventFormatter<'_>, left: &LoadedTrial, right: &LoadedTrial) -> String {
         let mut text = format!("{}\n{}\n\n", io.paint.bad(&head("−", left)), io.paint.good(&head("+", right)));
         text.push_str(&section("calls", self.calls.iter().flat_map(|diff| call_lines(io, diff)).collect()));
         text.push_str(&section("effects", self.effects.iter().flat_map(|diff| effect_lines(io, formatter, diff)).collect()));
@@ -41,9 +41,9 @@ impl<'a> TrialDiff<'a> {
         text
     }
 
-    pub(super) fn json(&self, left: &LoadedTrial<'_>, right: &LoadedTrial<'_>) -> String {
-        let of = |trial: &LoadedTrial<'_>| {
-            let transcript = trial.transcript;
+    pub(super) fn json(&self, left: &LoadedTrial, right: &LoadedTrial) -> String {
+        let of = |trial: &LoadedTrial| {
+            let transcript = &trial.transcript;
             json!({ "run": trial.run, "trial": transcript.trial, "case": transcript.case, "subject": transcript.subject,
                 "ending": transcript.ending })
         };
@@ -81,8 +81,8 @@ impl<'a> TrialDiff<'a> {
     }
 }
 
-fn head(sign: &str, trial: &LoadedTrial<'_>) -> String {
-    let transcript = trial.transcript;
+fn head(sign: &str, trial: &LoadedTrial) -> String {
+    let transcript = &trial.transcript;
     let (case, subject) = (escape_control(&transcript.case), escape_control(&transcript.subject));
     let title = format!("trial {}, subject {subject}, run {}", transcript.trial.short(), trial.run);
     columns([&format!("{sign} {case}"), &title])

@@ -4,16 +4,16 @@ use super::delegation_tree::{DelegationNode, delegation_tree};
 use super::event_formatter::EventFormatter;
 use crate::exit::ExitKind;
 use crate::report::FORMAT;
-use crate::stored_runs::LoadedTrial;
+use crate::stored_runs::{LoadedTrial, OtherTrials};
 use model::{Event, Score, Transcript};
 use serde_json::{Value, json};
 
-pub(super) fn render(formatter: &EventFormatter<'_>, trial: &LoadedTrial<'_>, others: &[String]) -> String {
-    let transcript = trial.transcript;
+pub(super) fn render(formatter: &EventFormatter<'_>, trial: &LoadedTrial, others: &OtherTrials) -> String {
+    let transcript = &trial.transcript;
     let document = json!({
         "format": FORMAT, "command": "show", "run": trial.run, "trial": transcript.trial, "case": transcript.case,
-        "subject": transcript.subject, "seed": trial.seed, "events": timeline(formatter, transcript, trial.scores), "ending": transcript.ending, "scores": trial.scores,
-        "tree": delegation_tree(&transcript.events).as_ref().map(DelegationNode::json), "others": others, "exit": ExitKind::Clean.code(),
+        "subject": transcript.subject, "seed": trial.seed, "events": timeline(formatter, transcript, &trial.scores), "ending": transcript.ending, "scores": trial.scores,
+        "tree": delegation_tree(&transcript.events).as_ref().map(DelegationNode::json), "others": others.ids, "others_count": others.count, "exit": ExitKind::Clean.code(),
     });
     format!("{document:#}\n")
 }

@@ -10,7 +10,7 @@ mod text;
 
 use crate::args::ReportFormat;
 use crate::io::CliOutput;
-use crate::stored_runs::LoadedTrial;
+use crate::stored_runs::{LoadedTrial, OtherTrials};
 pub(crate) use event_printer::EventPrinter;
 
 use amounts::AmountFormatter;
@@ -18,9 +18,9 @@ use event_formatter::EventFormatter;
 use model::{Reading, Score, Transcript, Workspace};
 use serde_json::Value;
 
-/// Shows a trial. `others` are the ids of further trials of the same case.
-pub(crate) fn show(io: &CliOutput, workspace: &Workspace, trial: &LoadedTrial<'_>, others: &[String]) -> String {
-    let formatter = formatter_for(io, workspace, trial.transcript);
+/// Shows a trial. `others` are further trials of the same case.
+pub(crate) fn show(io: &CliOutput, workspace: &Workspace, trial: &LoadedTrial, others: &OtherTrials) -> String {
+    let formatter = formatter_for(io, workspace, &trial.transcript);
     match io.format {
         ReportFormat::Json => json::render(&formatter, trial, others),
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
@@ -30,12 +30,12 @@ pub(crate) fn show(io: &CliOutput, workspace: &Workspace, trial: &LoadedTrial<'_
 }
 
 /// Compares two trials.
-pub(crate) fn diff(io: &CliOutput, workspace: &Workspace, left: &LoadedTrial<'_>, right: &LoadedTrial<'_>) -> String {
+pub(crate) fn diff(io: &CliOutput, workspace: &Workspace, left: &LoadedTrial, right: &LoadedTrial) -> String {
     let found = diff::TrialDiff::of(workspace, left, right);
     match io.format {
         ReportFormat::Json => found.json(left, right),
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
-            found.text(io, &formatter_for(io, workspace, left.transcript), left, right)
+            found.text(io, &formatter_for(io, workspace, &left.transcript), left, right)
         }
     }
 }

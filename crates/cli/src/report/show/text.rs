@@ -6,11 +6,11 @@ use super::{ScoreTone, reading_text};
 use crate::io::CliOutput;
 use crate::report::escape::escape_control;
 use crate::report::table;
-use crate::stored_runs::LoadedTrial;
+use crate::stored_runs::{LoadedTrial, OtherTrials};
 use model::{Event, EventKind, Score, Transcript};
 
-pub(super) fn render(io: &CliOutput, formatter: &EventFormatter<'_>, trial: &LoadedTrial<'_>, others: &[String]) -> String {
-    let transcript = trial.transcript;
+pub(super) fn render(io: &CliOutput, formatter: &EventFormatter<'_>, trial: &LoadedTrial, others: &OtherTrials) -> String {
+    let transcript = &trial.transcript;
     let mut text = format!(
         "{}  {}\n",
         io.paint.strong(&escape_control(&transcript.case)),
@@ -18,17 +18,19 @@ pub(super) fn render(io: &CliOutput, formatter: &EventFormatter<'_>, trial: &Loa
             "trial {}, subject {}{}, run {}",
             transcript.trial.short(),
             escape_control(&transcript.subject),
-            trial.seed.map(|seed| format!(", seed {seed}")).unwrap_or_default(),
+            format_args!(", seed {}", trial.seed),
             trial.run
         ))
     );
-    text.push_str(&timeline(io, formatter, transcript, trial.scores));
-    text.push_str(&format!("the trial {}\n\n{}\n", escape_control(&transcript.ending.to_string()), scores(io, trial.scores)));
+    text.push_str(&timeline(io, formatter, transcript, &trial.scores));
+    text.push_str(&format!("the trial {}\n\n{}\n", escape_control(&transcript.ending.to_string()), scores(io, &trial.scores)));
     if let Some(tree) = delegation_tree(&transcript.events) {
         text.push_str(&format!("\n{}\n", tree.lines().join("\n")));
     }
-    if !others.is_empty() {
-        text.push_str(&io.paint.dim(&format!("\nfurther trials of this case: {}\n", others.join(", "))));
+    if !others.ids.is_empty() {
+        let more = others.count - others.ids.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        text.push_str(&io.paint.dim(&format!("\nfurther trials of this case: {}{more}\n", others.ids.join(", "))));
     }
     text
 }
