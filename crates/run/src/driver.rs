@@ -1,6 +1,7 @@
 //! Trial driver: passes moves of the subject to the world and the results back. It sees the brief of the case, never the expectations.
 
 use crate::limits::TrialLimits;
+use crate::move_size::{MAX_MOVE_BYTES, move_bytes};
 use crate::subjects::Subject;
 use crate::user::{User, UserInput, UserReply};
 use crate::verifier_decision::VerifierDecision;
@@ -40,12 +41,14 @@ struct TrialDriver<'t> {
     user: &'t mut dyn User,
     world: &'t mut dyn World,
     frames: Vec<DelegationFrame>,
+    /// Bytes of all moves so far.
+    moved_bytes: usize,
 }
 
 impl<'t> TrialDriver<'t> {
     fn new(scene: TrialContext<'t>, user: &'t mut dyn User, world: &'t mut dyn World) -> Self {
         let TrialContext { workspace, brief, limits } = scene;
-        let mut trial = Self { workspace, brief, limits, user, world, frames: vec![] };
+        let mut trial = Self { workspace, brief, limits, user, world, frames: vec![], moved_bytes: 0 };
         trial.push_frame(AgentContext::for_brief(workspace, brief), vec![]);
         trial
     }
@@ -64,6 +67,11 @@ impl<'t> TrialDriver<'t> {
             };
             if let Some(limit) = self.limits.exceeded(subject.usage()) {
                 return Ending::OverLimit { limit };
+            }
+            self.moved_bytes = self.moved_bytes.saturating_add(move_bytes(&next));
+            // A move over the limit is neither executed nor recorded.
+            if self.moved_bytes > MAX_MOVE_BYTES {
+                return Ending::OverLimit { limit: LimitKind::Output };
             }
             self.world.think();
             if let Some(ending) = self.step(next).await {
@@ -217,9 +225,10 @@ impl<'t> TrialDriver<'t> {
             return Some(Ending::MalformedMove { why: "the move calls tools but lists none".into() });
         }
         let who = self.who();
-        let numbered: Vec<(u32, ToolCall)> =
-            calls.into_iter().map(|call| (self.world.record_call(&who, &call.tool, &call.args), call)).collect();
-        // Calls over the limit are recorded but not executed.
+        // One call over the limit is recorded as evidence. A move over the limit is not executed.
+        let most = self.limits.calls.saturating_sub(self.world.calls()).saturating_add(1);
+        let recorded = calls.into_iter().take(usize::try_from(most).unwrap_or(usize::MAX));
+        let numbered: Vec<(u32, ToolCall)> = recorded.map(|call| (self.world.record_call(&who, &call.tool, &call.args), call)).collect();
         if self.world.calls() > self.limits.calls {
             return Some(Ending::OverLimit { limit: LimitKind::Calls });
         }

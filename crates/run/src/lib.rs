@@ -8,6 +8,7 @@ mod journal_ledger;
 pub mod judge;
 pub mod ledger;
 mod limits;
+mod move_size;
 pub mod providers;
 mod secrets;
 mod subject_pool;

@@ -25,7 +25,7 @@ pub enum LimitKind {
     Tokens,
     Time,
     Depth,
-    /// Output of an external agent.
+    /// Bytes of all moves of a trial, or of the output of an external agent.
     Output,
 }
 

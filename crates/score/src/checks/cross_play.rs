@@ -1,16 +1,28 @@
 //! No case is passed by the reference of another case.
 
+use super::cross_play_candidates::CandidateIndex;
 use super::words::{expects_write, percent};
 use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::quality::StaticCase;
-use model::Workspace;
 use model::suite::{Case, CaseSurface, ExpectedCall, ExpectedCalls, ReferenceAction, SuiteKind};
+use model::{ContentHash, SeededRng, Workspace};
 use std::collections::BTreeMap;
 
 pub(super) struct CrossPlay;
 
 /// Maximum fraction of cases that another case's reference may pass. Cases that expect a write are never allowed.
 const MAX_PASSED_SHARE: f64 = 0.05;
+
+/// Cases with more references that may pass are scored on a sample of them, so that the time is linear in the number of cases.
+const MAX_CANDIDATES: usize = 400;
+const SAMPLED_CANDIDATES: usize = 64;
+
+/// Cases scored on a sample, and the references that may pass them.
+#[derive(Default)]
+struct SampledPairs {
+    cases: usize,
+    candidates: usize,
+}
 
 impl Check for CrossPlay {
     fn id(&self) -> &'static str {
@@ -20,7 +32,8 @@ impl Check for CrossPlay {
     fn manual(&self) -> &'static str {
         "Every case is scored, without a world, on the references of all other cases of its surface: a case that the right answer to \
          another request passes is underspecified. Pairs whose reference lacks an expected tool or the expected skill cannot pass and are \
-         skipped. Two cases that both expect no call do not count. No case that expects a write may be passed, and at most 5 % of all cases; passes within \
+         skipped. A case that more than 400 references could pass is scored on 64 of them, drawn with --seed; the report says how many \
+         cases and pairs. Two cases that both expect no call do not count. No case that expects a write may be passed, and at most 5 % of all cases; passes within \
          that limit are warnings. Cases whose own reference needs a world to pass are counted and skipped."
     }
 
@@ -40,16 +53,27 @@ impl Check for CrossPlay {
             }
         }
         let (mut cases, mut pairs, mut passed) = (0_usize, 0_usize, vec![]);
+        let mut sampled = SampledPairs::default();
         for players in surfaces.values() {
-            for player in players {
+            let candidates = CandidateIndex::of(players);
+            cases += players.len();
+            pairs += players.len() * (players.len() - 1);
+            for (n, player) in players.iter().enumerate() {
                 found.record_examined();
-                cases += 1;
-                let others = players.iter().filter(|other| !std::ptr::eq(other.case, player.case));
-                pairs += others.clone().count();
-                let others: Vec<&CrossPlayCase<'_>> =
-                    others.filter(|other| player.may_be_passed_by(other) && player.static_case.passes(&other.case.reference)).collect();
-                if let Some(first) = others.first() {
-                    passed.push((player.case, first.case, others.len()));
+                let mut others = candidates.of_player(n);
+                if others.count() > MAX_CANDIDATES {
+                    sampled.cases += 1;
+                    sampled.candidates += others.count();
+                    others.sample(
+                        SAMPLED_CANDIDATES,
+                        SeededRng::from(&ContentHash::of_text(&format!("{} {}", found.seed(), *player.case.id))),
+                    );
+                }
+                let others: Vec<&CrossPlayCase<'_>> = others.iter().map(|other| &players[other]).collect();
+                let passing = others.into_iter().filter(|other| player.static_case.passes(&other.case.reference));
+                let passing: Vec<&CrossPlayCase<'_>> = passing.collect();
+                if let Some(first) = passing.first() {
+                    passed.push((player.case, first.case, passing.len()));
                 }
             }
         }
@@ -70,6 +94,15 @@ impl Check for CrossPlay {
             percent(passed.len(), cases),
             model::count(pairs, "pair")
         ));
+        if sampled.cases > 0 {
+            found.note(format!(
+                "{} with more than {MAX_CANDIDATES} references that may pass: scored on {} of {} such pairs, drawn with seed {}",
+                model::count(sampled.cases, "case"),
+                sampled.cases * SAMPLED_CANDIDATES,
+                sampled.candidates,
+                found.seed()
+            ));
+        }
     }
 
     fn rejects(&self) -> ExampleWorkspace {
@@ -85,7 +118,7 @@ impl Check for CrossPlay {
     }
 }
 
-struct CrossPlayCase<'w> {
+pub(super) struct CrossPlayCase<'w> {
     case: &'w Case,
     static_case: StaticCase<'w>,
     /// Tools called by its reference, sorted.
@@ -96,8 +129,23 @@ struct CrossPlayCase<'w> {
     wanted: Vec<Vec<&'w str>>,
 }
 
-impl CrossPlayCase<'_> {
-    fn may_be_passed_by(&self, other: &CrossPlayCase<'_>) -> bool {
+impl<'w> CrossPlayCase<'w> {
+    /// Returns everything about the reference that [`Self::may_be_passed_by`] reads.
+    pub(super) fn reference_kind(&self) -> ReferenceKind<'_> {
+        ReferenceKind { tools: &self.tools, skills: &self.skills, has_no_calls: reference_has_no_calls(self.case) }
+    }
+
+    /// Returns everything about the expectation that [`Self::may_be_passed_by`] reads.
+    pub(super) fn expectation_kind(&self) -> ExpectationKind<'_> {
+        ExpectationKind {
+            wanted: &self.wanted,
+            skill: self.case.expect.skill.as_ref().map(|skill| skill.as_str()),
+            exact_tools: (self.case.kind == SuiteKind::ToolSelection && !has_alternatives(self.case)).then_some(&self.tools),
+            expects_no_calls: expects_no_calls(self.case),
+        }
+    }
+
+    pub(super) fn may_be_passed_by(&self, other: &CrossPlayCase<'_>) -> bool {
         if expects_no_calls(self.case) && reference_has_no_calls(other.case) {
             return false;
         }
@@ -109,6 +157,23 @@ impl CrossPlayCase<'_> {
         // In tool selection a hit needs exactly the tools of an alternative.
         self.case.kind != SuiteKind::ToolSelection || self.tools == other.tools || has_alternatives(self.case)
     }
+}
+
+/// References of one kind may pass the same cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct ReferenceKind<'c> {
+    tools: &'c [&'c str],
+    skills: &'c [&'c str],
+    has_no_calls: bool,
+}
+
+/// Cases of one kind may be passed by the same references.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct ExpectationKind<'c> {
+    wanted: &'c [Vec<&'c str>],
+    skill: Option<&'c str>,
+    exact_tools: Option<&'c [&'c str]>,
+    expects_no_calls: bool,
 }
 
 fn has_alternatives(case: &Case) -> bool {
@@ -166,4 +231,52 @@ fn surface(case: &Case) -> String {
 
 fn and_more(others: usize) -> String {
     if others > 1 { format!(", and {} more do", others - 1) } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write as _;
+
+    /// Returns a workspace with a surface of `quotes` cases that differ in their amount, and one case that any of them passes.
+    fn crowded(quotes: usize) -> Workspace {
+        let mut suite = String::from("suite: tool_selection\nabout: Are many cases sampled?\ncases:\n");
+        for n in 0..=quotes {
+            let amount = if n == 0 { String::new() } else { format!("amount: \"{n}\", ") };
+            let args = format!("{{ token_in: USDC, token_out: WETH, amount: \"{n}\", chain: base }}");
+            let _ = write!(
+                suite,
+                "  - id: quote_{n}\n    brief: {{ surface: {{ profile: trader }}, turns: [\"Quote {n} USDC.\"], world: small }}\n    \
+                 expect: {{ calls: {{ any_of: [[{{ tool: swap_get_quote, args: {{ token_in: USDC, {amount}chain: base }} }}]] }} }}\n    \
+                 reference: [{{ call: swap_get_quote, args: {args} }}]\n"
+            );
+        }
+        ExampleWorkspace::minimal().with("suites/tool_selection/crowd.yaml", &suite).load().expect("a workspace")
+    }
+
+    fn result(workspace: &Workspace, seed: u64) -> super::super::CheckResult {
+        let mut found = FindingCollector::of("cross_play", seed);
+        CrossPlay.check(workspace, &mut found);
+        found.finish()
+    }
+
+    #[test]
+    fn planted_pass_is_found_with_and_without_a_sample() {
+        for quotes in [20, MAX_CANDIDATES + 20] {
+            let found = result(&crowded(quotes), 1);
+            let loose: Vec<_> = found.findings.iter().filter(|finding| finding.what.contains("passes case quote_0")).collect();
+            assert_eq!(loose.len(), 1, "{quotes}: {:?}", found.findings);
+        }
+    }
+
+    #[test]
+    fn sample_is_reported_with_its_seed() {
+        let all = result(&crowded(20), 7);
+        assert!(!all.notes.iter().any(|note| note.contains("drawn with seed")), "{:?}", all.notes);
+        let some = result(&crowded(MAX_CANDIDATES + 20), 7);
+        let note = some.notes.iter().find(|note| note.contains("drawn with seed 7")).expect("a note about the sample");
+        assert!(note.starts_with("421 cases with more than 400"), "{note}");
+        let again = result(&crowded(MAX_CANDIDATES + 20), 7);
+        assert_eq!((some.findings.len(), &some.notes), (again.findings.len(), &again.notes));
+    }
 }

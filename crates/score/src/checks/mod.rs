@@ -9,6 +9,7 @@ mod case_ids_unique;
 mod confusability;
 mod coverage_minimums;
 mod cross_play;
+mod cross_play_candidates;
 mod delegates_exist;
 mod delegation_depth;
 mod descriptions;

@@ -4,8 +4,9 @@ use super::fixture::{ScriptedSubject, run_trial};
 use async_trait::async_trait;
 use bardo_eval_run::user::{FixedTurns, UserFault, UserInput, UserReply};
 use bardo_eval_run::{SubjectFault, SubjectUsage, User};
-use model::transcript::{FaultSource, LimitKind, Move};
+use model::transcript::{FaultSource, LimitKind, Move, ToolCall};
 use model::{Ending, EventKind};
+use serde_json::json;
 
 async fn run_with_fixed_turns(subject: &mut ScriptedSubject) -> (Vec<EventKind>, Ending) {
     let workspace = testkit::minimal_workspace();
@@ -43,6 +44,27 @@ async fn token_and_time_limits_end_the_trial() {
         let said = events.iter().filter(|event| matches!(event, EventKind::Said { .. })).count();
         assert_eq!(said, if ending == Ending::Finished { 3 } else { 2 }, "{each:?}");
     }
+}
+
+#[tokio::test]
+async fn move_with_too_many_calls_is_cut_at_the_limit_and_not_executed() {
+    let call = ToolCall { tool: "wallet_get_balance".into(), args: json!({ "token": "USDC", "chain": "base" }) };
+    let (events, ending) = run_with_fixed_turns(&mut ScriptedSubject::new(vec![Move::Call(vec![call; 80_000])])).await;
+    assert_eq!(ending, Ending::OverLimit { limit: LimitKind::Calls });
+    let called = events.iter().filter(|event| matches!(event, EventKind::Called { .. })).count();
+    assert!((2..1_000).contains(&called), "{called} calls are recorded");
+    assert!(!events.iter().any(|event| matches!(event, EventKind::Answered { .. })), "none is executed");
+}
+
+#[tokio::test]
+async fn bytes_of_all_moves_are_bounded() {
+    let (events, ending) = run_with_fixed_turns(&mut ScriptedSubject::new(vec![Move::Say("x".repeat(3 << 20)); 3])).await;
+    assert_eq!(ending, Ending::OverLimit { limit: LimitKind::Output });
+    assert_eq!(events.iter().filter(|event| matches!(event, EventKind::Said { .. })).count(), 1, "the second move is not recorded");
+    let call = ToolCall { tool: "wallet_get_balance".into(), args: json!({ "token": "x".repeat(7 << 20) }) };
+    let (events, ending) = run_with_fixed_turns(&mut ScriptedSubject::new(vec![Move::Call(vec![call])])).await;
+    assert_eq!(ending, Ending::OverLimit { limit: LimitKind::Output });
+    assert!(!events.iter().any(|event| matches!(event, EventKind::Called { .. })));
 }
 
 #[tokio::test]
