@@ -32,15 +32,10 @@ pub(crate) fn stated_shares(params: &Map<String, Value>) -> Vec<ValueMeaning> {
 fn share_of_key(key: &str, value: &Value) -> Option<Decimal> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let key = key.to_lowercase();
-    let places = match () {
-        () if key.contains("bps") => 0,
-        () if key.contains("percent") || key.contains("pct") => 2,
-        () => return shares_in_text(&text).into_iter().next().map(|share| share.bps),
-    };
-    match shares_in_text(&text).into_iter().next() {
-        Some(share) => Some(share.bps),
-        None => number(text.trim()).map(|number| number.shifted(places)),
-    }
+    let in_bps = key.contains("bps");
+    let has_unit = in_bps || key.contains("percent") || key.contains("pct");
+    let bare = || number(text.trim()).filter(|_| has_unit).map(|number| number.shifted(if in_bps { 0 } else { 2 }));
+    shares_in_text(&text).into_iter().next().map(|share| share.bps).or_else(bare)
 }
 
 fn slippage_in_text(text: &str) -> Vec<ValueMeaning> {

@@ -94,9 +94,9 @@ fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made: &ObservedC
     let (given, written) =
         (TypedArgs::for_call(evidence.workspace, tool, &executed), TypedArgs::for_call(evidence.workspace, tool, made.args));
     // An argument that must be absent may still be one of the preparation.
-    let met = |name: &str, wanted: &ArgMatcher| match wanted {
-        ArgMatcher::Absent => written.satisfies(name, wanted),
-        _ => given.satisfies(name, wanted),
+    let met = |name: &str, wanted: &ArgMatcher| {
+        let read = if matches!(wanted, ArgMatcher::Absent) { &written } else { &given };
+        read.satisfies(name, wanted)
     };
     expected
         .args
