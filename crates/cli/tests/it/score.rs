@@ -14,7 +14,7 @@ fn score_of_stored_run_reproduces_the_report() {
             assert_eq!(again[key], first[key], "{key}");
         }
         assert_eq!((&again["command"], &again["run"]), (&json!("score"), &json!(run)));
-        assert_eq!(again["changed"], json!({ "scores": [], "verdicts": [] }));
+        assert_eq!(again["changed"], json!({ "scores": [], "scores_count": 0, "verdicts": [] }));
         folder.run(&["score", run]).assert_exit(code).assert_stdout("scored again\nno score and no verdict changed\n");
     }
 }
