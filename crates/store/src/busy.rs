@@ -22,10 +22,8 @@ pub fn set_busy_notice(notice: fn()) {
 pub(crate) fn wait_for_lock(attempts: i32) -> bool {
     let attempts = u32::try_from(attempts).unwrap_or_default();
     let waited = RETRY_PAUSE * attempts;
-    if waited == NOTICE_AFTER {
-        if let Some(notice) = NOTICE.get() {
-            notice();
-        }
+    if let Some(notice) = NOTICE.get().filter(|_| waited == NOTICE_AFTER) {
+        notice();
     }
     std::thread::sleep(RETRY_PAUSE);
     waited < LONGEST_WAIT
