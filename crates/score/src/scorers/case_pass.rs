@@ -24,6 +24,9 @@ const PART_SCORERS: &[ScorerId] = &[
     ScorerId::Completion,
 ];
 
+/// Scores a part of an expectation that has no scorer of its own; `None` if the case does not state it.
+type PartScorer = fn(&Evidence<'_>) -> Option<(&'static str, ScorerFinding)>;
+
 impl Scorer for CasePass {
     fn id(&self) -> ScorerId {
         ScorerId::CasePass
@@ -83,7 +86,7 @@ fn part_findings<'e>(evidence: &'e Evidence<'_>) -> impl Iterator<Item = (&'stat
         let part = scorer(*id).filter(|scorer| scorer.concerns(evidence.workspace, evidence.case))?;
         Some((id.word(), part.score(evidence)))
     };
-    let own: [fn(&Evidence<'_>) -> Option<(&'static str, ScorerFinding)>; 4] = [
+    let own: [PartScorer; 4] = [
         |evidence| expected_calls_finding(evidence).map(|found| ("calls", found)),
         |evidence| rules_finding(evidence).map(|found| ("rules", found)),
         |evidence| {
