@@ -16,15 +16,6 @@ pub(crate) fn expects_calls(case: &Case) -> bool {
 pub(crate) struct NamedCall<'a> {
     pub name: &'a str,
     pub event: u32,
-    /// Further calls of an expected tool do not count.
-    pub may_repeat: bool,
-}
-
-/// Returns the number of calls without the repeated reads of an expected tool.
-pub(crate) fn counted_without_repeats(made: &[NamedCall<'_>], expected: &[&str]) -> usize {
-    let times = |call: &NamedCall<'_>| expected.iter().filter(|name| **name == call.name).count();
-    let earlier = |at: usize| made[..at].iter().filter(|call| call.name == made[at].name).count();
-    (0..made.len()).filter(|at| !made[*at].may_repeat || times(&made[*at]) == 0 || earlier(*at) < times(&made[*at])).count()
 }
 
 /// Returns the F1 of the best alternative. `count` compares the calls made with the expected names.
@@ -50,11 +41,7 @@ fn counted_calls<'a>(evidence: &Evidence<'a>, alternative: &[ExpectedCall]) -> V
             let named = || made.tool.is_some_and(|tool| alternative.iter().any(|call| tool.has_name(&call.tool)));
             everything || made.tool.is_none_or(Tool::writes) || named()
         })
-        .map(|made| NamedCall {
-            name: counted_name(&made),
-            event: made.event,
-            may_repeat: !everything && !made.refused && made.tool.is_some_and(|tool| !tool.writes()),
-        })
+        .map(|made| NamedCall { name: counted_name(&made), event: made.event })
         .collect()
 }
 

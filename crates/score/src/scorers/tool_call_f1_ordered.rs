@@ -1,7 +1,7 @@
 //! Tool-call F1 over sequences of tool names (spec 2.1).
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
-use crate::facts::selection::{F1Counts, NamedCall, counted_without_repeats, expects_calls, f1};
+use crate::facts::selection::{F1Counts, NamedCall, expects_calls, f1};
 use model::suite::Case;
 use model::{EventKind, ScorerId, Workspace};
 use serde_json::json;
@@ -40,7 +40,7 @@ fn called(call: u32, tool: &str) -> (&'static str, EventKind) {
 }
 
 pub(super) fn count(made: &[NamedCall<'_>], expected: &[&str]) -> F1Counts {
-    F1Counts { common: longest_common(made, expected), called: counted_without_repeats(made, expected), expected: expected.len() }
+    F1Counts { common: longest_common(made, expected), called: made.len(), expected: expected.len() }
 }
 
 /// Returns the length of the longest common subsequence, computed row by row.
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn longest_common_respects_order() {
         let common = |made: &str, expected: &str| {
-            let made: Vec<NamedCall<'_>> = made.split(" ").map(|name| NamedCall { name, event: 1, may_repeat: false }).collect();
+            let made: Vec<NamedCall<'_>> = made.split(" ").map(|name| NamedCall { name, event: 1 }).collect();
             longest_common(&made, &expected.split(" ").collect::<Vec<_>>())
         };
         assert_eq!(common("a b c", "a b c"), 3);
