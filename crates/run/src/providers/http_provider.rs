@@ -132,7 +132,7 @@ impl HttpProvider {
     async fn read_reply(&self, response: Response) -> Result<ModelReply, ProviderFault> {
         let text = self.read_text(response).await?;
         // Some servers answer a request for a stream with one document, above all if it is an error.
-        let whole = match self.stream && !text.trim_start().starts_with('{') {
+        let whole = match self.stream && (self.wire.streams_documents() || !text.trim_start().starts_with('{')) {
             true => self.wire.assemble_stream(&text),
             false => serde_json::from_str(&text).map_err(|error| ProviderFault::garbled(format!("not JSON: {error}"))),
         };

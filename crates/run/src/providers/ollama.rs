@@ -61,6 +61,10 @@ impl WireFormat for OllamaWire {
         with_missing_fields(body, &extra)
     }
 
+    fn streams_documents(&self) -> bool {
+        true
+    }
+
     fn assemble_stream(&self, text: &str) -> Result<Value, ProviderFault> {
         let (mut said, mut thought, mut calls) = (String::new(), String::new(), vec![]);
         for line in text.lines().filter(|line| !line.trim().is_empty()) {

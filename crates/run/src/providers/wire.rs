@@ -27,6 +27,11 @@ pub(super) trait WireFormat: Send + Sync {
     /// Fails if the stream has no end marker.
     fn assemble_stream(&self, text: &str) -> Result<Value, ProviderFault>;
 
+    /// Returns true if a stream is a document on each line instead of server-sent events.
+    fn streams_documents(&self) -> bool {
+        false
+    }
+
     fn parse_reply(&self, body: Map<String, Value>) -> Result<ModelReply, ProviderFault>;
 }
 
