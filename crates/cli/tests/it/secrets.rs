@@ -116,6 +116,7 @@ fn keys_that_a_model_repeats_are_redacted() {
         folder.write("evals/subjects/local.yaml", format!("{}key_env: {VARIABLE}\n", chat::subject_file("local", &url)));
         let trial = assert_kept_secret(&folder, "local", &["--budget", "1", "--record"]);
         assert!(folder.files().iter().any(|name| name.contains("cassettes/")), "{place}: {:?}", folder.files());
-        assert!(trial.to_string().contains("[secret]"), "{place}: {trial:#}");
+        // Malformed arguments are not part of the transcript.
+        assert!(place == "malformed" || trial.to_string().contains("[secret]"), "{place}: {trial:#}");
     }
 }

@@ -1,6 +1,6 @@
 //! References that may pass a case, found without comparing every pair of a surface.
 
-use super::cross_play::{CrossPlayCase, ExpectationKind, ReferenceKind};
+use super::cross_play_case::{CrossPlayCase, ExpectationKind, ReferenceKind};
 use model::SeededRng;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};

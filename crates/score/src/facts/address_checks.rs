@@ -390,9 +390,8 @@ mod tests {
 
     #[test]
     fn revocations_and_reads_need_no_code() {
-        let example = crate::example::ExampleWorkspace::minimal();
-        let workspace = example.load().unwrap_or_else(|problems| panic!("{problems:?}"));
-        let mut tool = workspace.tool("token_transfer").cloned().unwrap_or_else(|| panic!("a tool"));
+        let fixture = crate::evidence::EvidenceFixture::of("sell_usdc_for_ether", vec![]);
+        let mut tool = fixture.evidence().workspace.tool("token_transfer").cloned().unwrap_or_else(|| panic!("a tool"));
         let mut needs_code = |acts: &str, args: serde_json::Value| {
             tool.acts.value = model::ToolOp::parse(acts).unwrap_or_else(|| panic!("{acts}"));
             !super::is_harmless_without_code(&ObservedCall {

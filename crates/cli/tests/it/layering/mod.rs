@@ -78,6 +78,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
             "agent",
             "catalog",
             "coverage",
+            "decimal",
             "defaults",
             "files",
             "gate",
