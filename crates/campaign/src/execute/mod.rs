@@ -56,7 +56,7 @@ pub async fn execute(
             },
         };
         if let Some(why) = handle.journal().failure() {
-            // What cannot be kept is not run: the trial may have been broken by the store itself.
+            // Stops at once: the store itself may have broken the trial.
             return Err(StoreError::Journal(why));
         }
         watcher.on_trial_ended(&watched_trial(&ended));

@@ -104,7 +104,7 @@ async fn play(n: u64) {
         let allowed = allowed_tokens(&request.body);
         ceiling.fetch_max(allowed * NANOS_PER_TOKEN, Ordering::Relaxed);
         let usage = usage(counts, at, allowed);
-        // Where its counts cannot be true, the vendor bills all that the request allowed.
+        // The vendor bills all that the request allowed if its counts cannot be true.
         billed.fetch_add(is_believable(usage.as_ref(), allowed).unwrap_or(allowed) * NANOS_PER_TOKEN, Ordering::Relaxed);
         let mut body = chat::tool_call_reply(at, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" }));
         match usage {

@@ -94,17 +94,7 @@ impl<P> MonitoredProvider<P> {
 /// Reports whether a fault may mean that the vendor is out of service. One that has answered before and rejects a request dislikes the
 /// request; one that has never answered rejects the key, the model or everything.
 fn counts_as_outage(kind: FaultKind, has_answered: bool) -> bool {
-    match kind {
-        FaultKind::RateLimited
-        | FaultKind::Overloaded
-        | FaultKind::Server
-        | FaultKind::Unreachable
-        | FaultKind::TooSlow
-        | FaultKind::Dropped
-        | FaultKind::Garbled => true,
-        FaultKind::Rejected | FaultKind::Redirected => !has_answered,
-        FaultKind::TooLarge | FaultKind::Unfit | FaultKind::Unfunded | FaultKind::NotRecorded | FaultKind::Harness => false,
-    }
+    kind.is_transient() || (!has_answered && matches!(kind, FaultKind::Rejected | FaultKind::Redirected))
 }
 
 #[async_trait]
