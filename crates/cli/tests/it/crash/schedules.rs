@@ -1,6 +1,6 @@
 //! Runs with random flags, killed at a random moment: resumed without flags, each has the record of an undisturbed run.
 
-use super::fixture::CrashFixture;
+use super::fixture::{CrashFixture, CrashOutput};
 #[cfg(target_os = "linux")]
 use super::sockets::run_without_sockets;
 use serde_json::Value;
@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 /// Schedules in a usual test run. The variable below sets another number.
 const SCHEDULES: u64 = 12;
+const MIN_DELAY: Duration = Duration::from_millis(30);
+/// Kills tried until one hits a run between its start and its end.
+const MAX_KILLS: u32 = 40;
 const SCHEDULES_VARIABLE: &str = "BARDO_EVAL_SCHEDULES";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +64,7 @@ impl KillSchedule {
         add(draw.pick(&[&[], &["--judge", "local"], &["--no-judge"]]));
         add(draw.pick(&[&[], &["--user", "local"]]));
         add(draw.pick(&[&[], &["--imported-tools", "stub"]]));
-        add(draw.pick(&[&["--trials", "5"], &["--trials", "20"], &["--trials", "40"]]));
+        add(draw.pick(&[&["--trials", "2"], &["--trials", "5"], &["--trials", "12"]]));
         let seed = draw.below(1000).to_string();
         add(&["--seed", &seed]);
         let recording = match draw.below(5) {
@@ -123,20 +126,15 @@ async fn play(stage: &CrashFixture, n: u64, schedule: &KillSchedule) -> bool {
     }
     let args = schedule.run(&store, schedule.recording);
     let before = stage.request_count();
-    let was_killed = if schedule.recording == RecordingFlag::Replay || requests == 0 {
-        stage.kill_after(&args, took.mul_f64(schedule.moment as f64 / 1500.0).max(Duration::from_millis(30))).await
+    let kill = if schedule.recording == RecordingFlag::Replay || requests == 0 {
+        kill_between_start_and_end(stage, &args, &store, took.mul_f64(schedule.moment as f64 / 1000.0)).await
     } else {
-        stage.kill_at(&args, before + 1 + requests * schedule.moment / 1000).await
+        let was_killed = stage.kill_at(&args, before + 1 + requests * schedule.moment / 1000).await;
+        KillOutcome { was_killed, asked: stage.request_count(), resumed: resume(stage, &store).await }
     };
-    let asked_before_kill = stage.request_count();
-    let resumed = stage.output(&["run", "--resume", "--store", &store]).await;
-    if resumed.code == Some(2) {
-        // Killed before the run was stored, or after its end: nothing to resume.
-        assert!(
-            ["no runs in", "is complete"].iter().any(|why| resumed.all().contains(why)),
-            "schedule {n} {schedule:?}: {}",
-            resumed.all()
-        );
+    let KillOutcome { was_killed, asked: asked_before_kill, resumed } = kill;
+    if let Some(why) = nothing_to_resume(&resumed) {
+        assert_ne!(why, NothingToResume::Other, "schedule {n} {schedule:?}: {}", resumed.all());
         return false;
     }
     let document: Value = serde_json::from_str(&resumed.stdout).unwrap_or_else(|error| panic!("{error}: {}", resumed.stderr));
@@ -155,6 +153,67 @@ async fn play(stage: &CrashFixture, n: u64, schedule: &KillSchedule) -> bool {
         RecordingFlag::RecordMissing | RecordingFlag::None => {}
     }
     was_killed
+}
+
+struct KillOutcome {
+    was_killed: bool,
+    /// Requests that had reached the model when the run was killed.
+    asked: u64,
+    resumed: CrashOutput,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NothingToResume {
+    /// Killed before the run was stored.
+    NotStored,
+    /// Killed after its end.
+    Complete,
+    Other,
+}
+
+fn nothing_to_resume(resumed: &CrashOutput) -> Option<NothingToResume> {
+    if resumed.code != Some(2) {
+        return None;
+    }
+    let said = resumed.all();
+    Some(if said.contains("no runs in") {
+        NothingToResume::NotStored
+    } else if said.contains("is complete") {
+        NothingToResume::Complete
+    } else {
+        NothingToResume::Other
+    })
+}
+
+async fn resume(stage: &CrashFixture, store: &str) -> CrashOutput {
+    stage.output(&["run", "--resume", "--store", store]).await
+}
+
+/// Kills a run that asks no model, so that only time tells its moments: searches a delay after which the run is stored
+/// and not complete, from `delay` on.
+async fn kill_between_start_and_end(stage: &CrashFixture, args: &[&str], store: &str, delay: Duration) -> KillOutcome {
+    let mut delay = delay.max(MIN_DELAY);
+    // Longest delay that was too short, and shortest that was too long.
+    let (mut early, mut late) = (Duration::ZERO, None);
+    for _ in 0..MAX_KILLS {
+        for name in [store.to_owned(), format!("{store}-wal"), format!("{store}-shm")] {
+            drop(std::fs::remove_file(stage.path(&name)));
+        }
+        let was_killed = stage.kill_after(args, delay).await;
+        let asked = stage.request_count();
+        let resumed = resume(stage, store).await;
+        match nothing_to_resume(&resumed) {
+            Some(NothingToResume::NotStored) => early = delay,
+            Some(NothingToResume::Complete) => late = Some(delay),
+            Some(NothingToResume::Other) | None => return KillOutcome { was_killed, asked, resumed },
+        }
+        // Where the machine was busy, the two can pass each other.
+        if late.is_some_and(|late| late < early + Duration::from_millis(1)) {
+            (early, late) = (early / 2, late.map(|late| late * 2));
+        }
+        delay = late.map_or(early * 2, |late| (early + late) / 2);
+    }
+    panic!("no kill of {MAX_KILLS} hit the run: too short {early:?}, too long {late:?}");
 }
 
 /// Kills a replaying run once more and resumes it where opening a socket kills the program.
