@@ -1,9 +1,10 @@
 //! Aggregates finished trials in plan order (gate pools, counters, record hash) and drops them. Every [`RunSummary`] is built here: for
 //! live, resumed, stored and in-memory runs.
 
-use crate::summary::{AbortedTrial, FlakyCase, OutcomeCounts, RunSummary};
+use crate::summary::{AbortedTrial, FlakyCase, OutcomeCounts, RunSummary, UnreadFailures};
 use model::suite::Case;
 use model::{AbortCause, CaseOutcome, ContentHash, Plan, PlanOutline, RecordHasher, RunClaim, Trial, Workspace};
+use score::causes::FailureCauses;
 use score::gates::{GateJudge, MeasuredTrial};
 use score::outcome::{RubricState, case_outcome, has_readings, rubric_state};
 use std::collections::HashMap;
@@ -11,6 +12,9 @@ use store::EndedTrial;
 
 /// Aborted trials listed in a report.
 const MAX_ABORTED_SHOWN: usize = 50;
+
+/// Failed cases listed in a report because no gate reads them.
+const MAX_UNREAD_SHOWN: usize = 10;
 
 /// Trials of a run in plan order.
 #[derive(Debug, Clone, Copy)]
@@ -112,7 +116,10 @@ impl<'w> RunAggregator<'w> {
         self.counts.add(ended, outcome);
         if let Some(case) = self.cases.get(trial.case.as_str()) {
             let (aborted, content) = (outcome.is_aborted(), Some(content));
-            self.gates.add(&MeasuredTrial { trial: &trial.id, subject: &trial.subject, case, scores, aborted, content });
+            let is_read = self.gates.add(&MeasuredTrial { trial: &trial.id, subject: &trial.subject, case, scores, aborted, content });
+            if outcome == CaseOutcome::Failed && !is_read {
+                self.counts.add_unread_failure(&trial.case);
+            }
         }
         outcome
     }
@@ -122,17 +129,18 @@ impl<'w> RunAggregator<'w> {
         self.counts.close_case();
         let verdicts = self.gates.finish();
         let record = self.hash.finish(&verdicts.judgements, &verdicts.out_of_scope);
-        let RunCounts { outcomes, unscored: unread, rubrics_not_judged, rubrics_without_verdict, aborted_trials, flaky, current_case: _ } =
-            self.counts;
+        let counts = self.counts;
         RunSummary {
             claim: self.claim,
             subjects: self.trials.subjects(),
-            outcomes,
-            unscored: unread,
-            rubrics_not_judged,
-            rubrics_without_verdict,
-            aborted_trials,
-            flaky,
+            outcomes: counts.outcomes,
+            unscored: counts.unscored,
+            rubrics_not_judged: counts.rubrics_not_judged,
+            rubrics_without_verdict: counts.rubrics_without_verdict,
+            aborted_trials: counts.aborted_trials,
+            failures_without_gate: counts.failures_without_gate,
+            causes: counts.causes,
+            flaky: counts.flaky,
             verdicts,
             record,
         }
@@ -157,6 +165,8 @@ struct RunCounts {
     rubrics_not_judged: u64,
     rubrics_without_verdict: u64,
     aborted_trials: Vec<AbortedTrial>,
+    failures_without_gate: UnreadFailures,
+    causes: FailureCauses,
     flaky: Vec<FlakyCase>,
     /// Case and subject of the current trials, which are consecutive in the plan.
     current_case: Option<FlakyCase>,
@@ -168,6 +178,7 @@ impl RunCounts {
         self.outcomes.add(outcome);
         match outcome {
             CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged => {
+                self.causes.add(scores);
                 self.unscored += u64::from(!has_readings(scores));
                 match rubric_state(scores) {
                     RubricState::Absent | RubricState::Judged => {}
@@ -190,6 +201,14 @@ impl RunCounts {
             CaseOutcome::Passed => (now.passed, now.of) = (now.passed + 1, now.of + 1),
             CaseOutcome::Failed => now.of += 1,
             CaseOutcome::Unjudged | CaseOutcome::Aborted { .. } => {}
+        }
+    }
+
+    fn add_unread_failure(&mut self, case: &str) {
+        let UnreadFailures { trials, cases } = &mut self.failures_without_gate;
+        *trials += 1;
+        if cases.len() < MAX_UNREAD_SHOWN && !cases.iter().any(|shown| shown == case) {
+            cases.push(case.to_owned());
         }
     }
 

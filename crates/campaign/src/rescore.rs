@@ -52,7 +52,7 @@ pub fn rescore_stored(
         // The stored trials of a run without an outline are the plan, even if some positions are missing.
         let n = if run.plan.is_some() { unread.n } else { position };
         position += 1;
-        let ended = rescore_trial(workspace, n, &unread.trial, &unread.transcript()?, &claim);
+        let ended = EndedTrial { wall_us: unread.wall_us()?, ..rescore_trial(workspace, n, &unread.trial, &unread.transcript()?, &claim) };
         aggregator.add(&ended);
         take(&ended, &unread.scores()?);
         Ok(())
@@ -64,7 +64,7 @@ fn rescore_trial(workspace: &Workspace, n: u64, trial: &Trial, transcript: &Tran
     let scores = score_again(workspace, transcript, claim);
     let scores_hash = ContentHash::of_text(&scores_to_json(&scores));
     let (content_hash, ending) = (transcript.to_serialized().content_hash, transcript.ending.clone());
-    EndedTrial { n, trial: trial.clone(), content_hash, ending, scores, scores_hash }
+    EndedTrial { n, trial: trial.clone(), content_hash, ending, scores, scores_hash, wall_us: 0 }
 }
 
 /// Returns the scores of a transcript; none if its case no longer exists.

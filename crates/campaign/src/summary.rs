@@ -1,6 +1,7 @@
 //! Result of a run without its transcripts, as needed by reports.
 
 use model::{AbortCause, CaseOutcome, ContentHash, Ending, GateVerdicts, RunClaim};
+use score::causes::FailureCauses;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +18,9 @@ pub struct RunSummary {
     pub rubrics_without_verdict: u64,
     /// First aborted trials, without those that never started.
     pub aborted_trials: Vec<AbortedTrial>,
+    /// Failed trials without a miss that a gate reads.
+    pub failures_without_gate: UnreadFailures,
+    pub causes: FailureCauses,
     pub flaky: Vec<FlakyCase>,
     pub verdicts: GateVerdicts,
     /// Hash of the record so far.
@@ -30,6 +34,14 @@ pub struct OutcomeCounts {
     pub failed: u64,
     pub unjudged: u64,
     aborted: BTreeMap<AbortCause, u64>,
+}
+
+/// Failed trials that cannot make a run fail, because no gate reads their misses.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnreadFailures {
+    pub trials: u64,
+    /// First cases of these trials.
+    pub cases: Vec<String>,
 }
 
 /// Trial that is not evidence.

@@ -7,13 +7,15 @@ use crate::workspace_source::WorkspaceSource;
 use crate::{env, files};
 use model::Location;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub(crate) struct CliOutput {
     pub format: ReportFormat,
     pub paint: TextPainter,
     pub verbose: bool,
+    /// Characters per line of text output.
+    pub width: usize,
     output: Option<PathBuf>,
     /// Discards results, for a command that runs inside another.
     silent: bool,
@@ -28,6 +30,7 @@ impl CliOutput {
             format: global.format,
             paint: TextPainter::new(global.color, terminal, env::is_set("NO_COLOR")),
             verbose: global.verbose,
+            width: text_width(terminal),
             output: global.output.clone(),
             silent: false,
             root: match source {
@@ -39,7 +42,18 @@ impl CliOutput {
 
     /// Returns an output for a nested command: prints messages, discards results.
     pub(crate) fn silent(&self) -> Self {
-        Self { format: ReportFormat::Text, paint: self.paint, verbose: false, output: None, silent: true, root: self.root.clone() }
+        Self { format: ReportFormat::Text, verbose: false, output: None, silent: true, root: self.root.clone(), ..*self }
+    }
+
+    /// Returns an output that writes one result to a file in this format.
+    pub(crate) fn to_file(&self, format: ReportFormat, path: &Path) -> Self {
+        let output = Some(path.to_owned());
+        Self { format, paint: TextPainter::off(), output, root: self.root.clone(), ..*self }
+    }
+
+    /// Returns the file that takes the result instead of standard output.
+    pub(crate) fn output_file(&self) -> Option<&Path> {
+        self.output.as_deref()
     }
 
     /// Returns the flag that makes a command use the same workspace, or nothing for the default one.
@@ -91,6 +105,24 @@ impl CliOutput {
         // A closed standard error is not a failure.
         drop(writeln!(std::io::stderr().lock(), "{text}"));
     }
+
+    /// Replaces the last line of a terminal on standard error, cut to its width. An empty text removes it.
+    pub(crate) fn redraw_message(&self, text: &str) {
+        let width = terminal_size::terminal_size_of(std::io::stderr()).map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
+        let shown: String = text.chars().take(width.saturating_sub(1)).collect();
+        let mut err = std::io::stderr().lock();
+        drop(write!(err, "\r\x1b[2K{shown}").and_then(|()| err.flush()));
+    }
+}
+
+/// Width of text that does not go to a terminal, unless COLUMNS says another.
+const DEFAULT_WIDTH: usize = 120;
+const WIDTHS: std::ops::RangeInclusive<usize> = 40..=400;
+
+fn text_width(terminal: bool) -> usize {
+    let measured = if terminal { terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)) } else { None };
+    let columns = || env::var("COLUMNS").and_then(|text| text.parse().ok());
+    measured.or_else(columns).filter(|width| WIDTHS.contains(width)).unwrap_or(DEFAULT_WIDTH)
 }
 
 /// Tells the user why nothing happens: SQLite lets one process write at a time.

@@ -19,6 +19,10 @@ impl TextPainter {
         Self { on }
     }
 
+    pub(crate) fn off() -> Self {
+        Self { on: false }
+    }
+
     fn style(self, text: &str, style: Style) -> String {
         if self.on { text.style(style).to_string() } else { text.to_owned() }
     }

@@ -5,6 +5,7 @@ mod catalog;
 mod coverage;
 mod decimal;
 mod defaults;
+mod dimension;
 mod files;
 mod gate;
 mod hash;
@@ -49,6 +50,7 @@ pub use catalog::{
 pub use coverage::CoverageMinimums;
 pub use decimal::Decimal;
 pub use defaults::RunDefaults;
+pub use dimension::EvalDimension;
 pub use files::WorkspaceFiles;
 pub use gate::{Gate, GateAggregate, GateBound, GateOrigin, GatesFile, SliceAxis, SliceFilter, SliceSpec};
 pub use hash::ContentHash;

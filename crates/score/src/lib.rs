@@ -1,5 +1,6 @@
 //! Evaluation of stored data: workspace checks, scorers, metrics and gates. All functions are pure.
 
+pub mod causes;
 pub mod checks;
 mod compare;
 pub mod confusability;

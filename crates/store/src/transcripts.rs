@@ -26,6 +26,10 @@ impl UnreadTrial<'_> {
         })
     }
 
+    pub fn wall_us(&self) -> Result<u64, StoreError> {
+        Ok(self.row.get(8)?)
+    }
+
     pub fn scores(&self) -> Result<Vec<Score>, StoreError> {
         parse_json(self.run, &self.row.get::<_, String>(6)?)
     }
@@ -45,7 +49,7 @@ pub struct TrialMatches {
     pub count: usize,
 }
 
-const SELECT_UNREAD: &str = "SELECT n, trial, case_id, subject, seed, how, scores, events FROM trials WHERE run = ?1";
+const SELECT_UNREAD: &str = "SELECT n, trial, case_id, subject, seed, how, scores, events, wall_us FROM trials WHERE run = ?1";
 
 impl Store {
     /// Calls `take` with every trial that ended, in plan order.

@@ -31,6 +31,7 @@ pub struct EndedTrial {
     pub scores: Vec<Score>,
     /// Hash of the scores as stored.
     pub scores_hash: ContentHash,
+    pub wall_us: u64,
 }
 
 impl Store {
@@ -47,7 +48,7 @@ impl Store {
     /// Like [`Store::for_each_ended`], limited to a range of positions in the plan.
     pub fn for_each_ended_within(&self, run: i64, positions: Range<u64>, mut take: impl FnMut(EndedTrial)) -> Result<(), StoreError> {
         let mut rows = self.connection.prepare_cached(
-            "SELECT n, trial, case_id, subject, seed, content, how, scores FROM trials WHERE run = ?1 AND n >= ?2 AND n < ?3 ORDER BY n",
+            "SELECT n, trial, case_id, subject, seed, content, how, scores, wall_us FROM trials WHERE run = ?1 AND n >= ?2 AND n < ?3 ORDER BY n",
         )?;
         let mut rows = rows.query(params![run, positions.start, positions.end])?;
         while let Some(row) = rows.next()? {
@@ -59,6 +60,7 @@ impl Store {
                 ending: parse_json(run, &row.get::<_, String>(6)?)?,
                 scores: parse_json(run, &scores)?,
                 scores_hash: ContentHash::of_text(&scores),
+                wall_us: row.get(8)?,
             });
         }
         Ok(())

@@ -14,6 +14,8 @@ pub struct TrialQuote {
     /// Upper bound if no tool answer exceeds 16 KiB. The budget of the run is enforced in any case.
     pub ceiling: Money,
     pub likely: Money,
+    /// Amount that the first call reserves until its reply is charged.
+    pub first_call: Money,
     /// Likely number of model calls, including `judge_calls`.
     pub calls: u64,
     pub judge_calls: u64,
@@ -119,7 +121,8 @@ fn subject_quote(case: &Case, subject: &SubjectFile, sessions: &[ExpectedSession
     let around: Money = (0..most).map(|_| ceiling(price, 0, 0)).sum();
     // The move that exceeds the token limit may itself be as long as the limit.
     let ceiling = ceiling(price, input, limits.output_tokens.saturating_mul(2)).saturating_add(around);
-    TrialQuote { ceiling, likely: likely.min(ceiling), calls: usually, ..TrialQuote::default() }
+    let first_call = run::providers::ceiling(price, first, limits.output_tokens);
+    TrialQuote { ceiling, likely: likely.min(ceiling), first_call, calls: usually, ..TrialQuote::default() }
 }
 
 /// Returns the maximum number of moves. On a profile, the trial ends with the first move that calls tools; other moves take one turn each.

@@ -61,8 +61,8 @@ impl TrialRunner {
         let outcome = case_outcome(&transcript.ending, &scores);
         let (written, scored) = (transcript.to_serialized(), scores_to_json(&scores));
         let (content, scores_hash) = (written.content_hash.clone(), ContentHash::of_text(&scored));
-        let ended = EndedTrial { n, trial: trial.clone(), content_hash: content, ending: transcript.ending, scores, scores_hash };
         let wall_us = u64::try_from(stopwatch.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let ended = EndedTrial { n, trial: trial.clone(), content_hash: content, ending: transcript.ending, scores, scores_hash, wall_us };
         TrialOutput { row: TrialRow { run: self.run, n, trial, outcome, wall_us, transcript: written, scores: scored }, ended }
     }
 

@@ -59,6 +59,14 @@ impl CostForecast {
         self.budget.map_or(total, |budget| total.min(budget))
     }
 
+    /// Returns the most that the first calls of `concurrency` trials reserve at once.
+    pub fn reserved_at_once(&self, concurrency: usize) -> Money {
+        let mut reserved: Vec<Money> = self.quotes.iter().map(|quote| quote.first_call).collect();
+        reserved.sort_unstable_by(|a, b| b.cmp(a));
+        let repeated = reserved.into_iter().flat_map(|money| std::iter::repeat_n(money, usize::try_from(self.trials).unwrap_or(usize::MAX)));
+        repeated.take(concurrency).sum()
+    }
+
     pub fn estimate(&self) -> CostEstimate {
         estimate_cost(&self.quotes, self.trials)
     }

@@ -20,6 +20,8 @@ pub struct RunHandle {
     /// Key of the run in the store.
     run: i64,
     id: String,
+    /// UTC, ISO 8601.
+    started: String,
     /// Indices of trials that have ended.
     ended: BTreeSet<u64>,
     /// True if an earlier process started the run.
@@ -67,9 +69,10 @@ impl RunHandle {
         let id = run_id(prepared);
         let lock = store.lock_run(&id)?;
         let text = plan.spec().to_stored().map_err(|error| StoreError::Journal(error.to_string()))?;
+        let started = timestamp(prepared.clock());
         let run = store.begin_run(&NewRun {
             id: &id,
-            started: &timestamp(prepared.clock()),
+            started: &started,
             workspace: &plan.workspace().hash,
             claim: &settings.claim,
             settings: &text,
@@ -77,7 +80,7 @@ impl RunHandle {
             planned: plan.outline().len(),
             budget: settings.budget.map(Money::as_nanos),
         })?;
-        Ok(Self { journal: Journal::new(store)?, run, id, ended: BTreeSet::new(), resumed: false, storage, _lock: lock })
+        Ok(Self { journal: Journal::new(store)?, run, id, started, ended: BTreeSet::new(), resumed: false, storage, _lock: lock })
     }
 
     /// Resumes a run. Finished trials are kept; those that were aborted, by an outage or for lack of money, are run again.
@@ -103,7 +106,7 @@ impl RunHandle {
         })?;
         store.add_telemetry(run.run, "resumed", 1)?;
         let storage = RunStorage::File;
-        Ok(Self { journal: Journal::new(store)?, run: run.run, id: run.id, ended, resumed: true, storage, _lock: lock })
+        Ok(Self { journal: Journal::new(store)?, run: run.run, id: run.id, started: run.started, ended, resumed: true, storage, _lock: lock })
     }
 
     pub fn storage(&self) -> RunStorage {
@@ -113,6 +116,11 @@ impl RunHandle {
     /// Returns the short id, which `run --resume` accepts.
     pub fn short_id(&self) -> &str {
         self.id.get(..12).unwrap_or(&self.id)
+    }
+
+    /// Returns the moment of the first start in UTC, ISO 8601.
+    pub fn started(&self) -> &str {
+        &self.started
     }
 
     /// Returns the name to show: the record hash if the run is complete, because it is reproducible, else the short id.

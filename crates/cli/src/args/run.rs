@@ -1,10 +1,12 @@
 //! Arguments of `smoke` and `run`.
 
 use super::evidence::EvidenceArgs;
+use super::report_files::ReportFileArgs;
 use super::store::StoreArgs;
 use clap::Args;
 use launcher::SandboxMode;
 use model::Money;
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct SmokeArgs {
@@ -102,6 +104,11 @@ pub(crate) struct RunArgs {
     /// Do not store the run
     #[arg(long)]
     pub no_store: bool,
+    /// Write the id of the stored run to this file as soon as the run starts
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["no_store", "dry_run"])]
+    pub run_id_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub reports: ReportFileArgs,
     #[command(flatten)]
     pub demands: EvidenceArgs,
     #[command(flatten)]

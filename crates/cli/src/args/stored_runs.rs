@@ -1,6 +1,7 @@
 //! Arguments of `cost`, `show`, `score` and `runs`.
 
 use super::evidence::EvidenceArgs;
+use super::report_files::ReportFileArgs;
 use super::store::StoreArgs;
 use clap::{Args, Subcommand};
 
@@ -32,6 +33,8 @@ pub(crate) struct ShowArgs {
 pub(crate) struct ScoreArgs {
     /// Run, by id prefix [default: the last stored run]
     pub run: Option<String>,
+    #[command(flatten)]
+    pub reports: ReportFileArgs,
     #[command(flatten)]
     pub demands: EvidenceArgs,
     #[command(flatten)]

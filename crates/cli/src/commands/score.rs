@@ -25,7 +25,7 @@ pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) 
         rule_out: args.demands.rule_out.or(before.rule_out),
         trust_claims: args.demands.trust_claims.unwrap_or(before.trust_claims),
     };
-    let (mut changes, mut lines, mut gone) = (RunChanges::default(), TrialLines::new(io), 0);
+    let (mut changes, mut lines, mut gone) = (RunChanges::default(), TrialLines::new(&args.reports.formats(io.format)), 0);
     let rescored = rescore_stored(&workspace, &stored.store, &stored.run, claim, |ended, old| {
         changes.add_trial(&ended.trial.case, &ended.trial.id, old, &ended.scores);
         lines.add(ended);
@@ -48,6 +48,10 @@ pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) 
         workspace: &workspace,
         summary: &summary,
         lines,
+        run: Some(stored.short_id()),
+        started: &stored.run.started,
+        elapsed: None,
+        store_flag: args.store.store_flag(),
         show_flags,
         spent,
         undecided_without_judge: 0,
@@ -56,5 +60,6 @@ pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) 
         sandbox: None,
         exit,
     };
-    io.print_result(&report::rescored(io, &shown, &stored, &RescoreChanges { changes: &changes, gone }), exit)
+    let changes = RescoreChanges { changes: &changes, gone };
+    report::print_run(io, &args.reports, &shown, |io| report::rescored(io, &shown, &stored, &changes))
 }

@@ -1,10 +1,12 @@
 //! GitHub Actions annotations: each finding at the file and line of its case.
 
 use super::escape::replace_hidden;
-use super::{RunReport, deviations};
+use super::gate_lines::gate_lines;
+use super::judgement_text::value_and_bound;
+use super::{RunReport, deviations, screen};
 use crate::io::CliOutput;
 use model::{Location, UserError, Verdict, Workspace};
-use score::checks::{CheckResult, FindingLevel};
+use score::checks::{CheckFinding, CheckResult, FindingLevel};
 
 /// GitHub shows at most ten annotations of a level per step.
 const MAX_ANNOTATIONS: usize = 10;
@@ -23,40 +25,43 @@ fn message(what: &str, remedy: &str) -> String {
 pub(super) fn smoke(io: &CliOutput, workspace: &Workspace, results: &[CheckResult]) -> String {
     let mut text = deviation_notices(io, workspace);
     for (level, word) in [(FindingLevel::Error, "error"), (FindingLevel::Warning, "warning")] {
-        let found = results.iter().flat_map(|result| &result.findings).filter(|finding| finding.level == level);
-        for finding in found.take(MAX_ANNOTATIONS) {
+        // One per check before the second of any, so that a check with many findings hides no other.
+        let mut found: Vec<(usize, &CheckFinding)> = results
+            .iter()
+            .flat_map(|result| result.findings.iter().filter(|finding| finding.level == level).enumerate())
+            .collect();
+        found.sort_by_key(|(n, _)| *n);
+        for (_, finding) in found.into_iter().take(MAX_ANNOTATIONS) {
             text.push_str(&workflow_command(io, word, Some(&finding.at), finding.check, &message(&finding.what, &finding.remedy)));
         }
     }
     text
 }
 
-/// Annotates the worst cases of missed gates, then gates without evidence.
+/// Annotates one case of each missed gate, safety first, then worst first, and each gate without evidence.
 pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
-    let (mut text, mut seen) = (deviation_notices(io, shown.workspace), vec![]);
-    let missed = shown.summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == Verdict::Missed);
-    for (judgement, worst) in missed.flat_map(|judgement| judgement.worst.iter().map(move |worst| (judgement, worst))) {
-        let Some(case) = shown.workspace.case(&worst.case) else { continue };
-        let key = (worst.case.as_str(), worst.because.as_str());
-        if seen.len() < MAX_ANNOTATIONS && !seen.contains(&key) {
-            seen.push(key);
-            let title = format!("{} missed", judgement.gate);
-            text.push_str(&workflow_command(io, "error", Some(&case.at), &title, &format!("{}: {}", worst.case, worst.because)));
-        }
+    let mut text = deviation_notices(io, shown.workspace);
+    let lines = gate_lines(shown.workspace, &shown.summary.verdicts.judgements);
+    let of = |verdict| lines.iter().filter(move |line| line.verdict == verdict);
+    for line in of(Verdict::Missed).take(MAX_ANNOTATIONS) {
+        let title = format!("{} missed: {}", line.gate, value_and_bound(line.worst));
+        let worst = line.worst.worst.first();
+        let at = worst.and_then(|worst| Some(&shown.workspace.case(&worst.case)?.at)).or_else(|| gate_location(shown.workspace, line.gate));
+        let message = worst.map_or_else(|| line.worst.because.clone(), |worst| format!("{}: {}", worst.case, worst.because));
+        text.push_str(&workflow_command(io, "error", at, &title, &message));
     }
-    let without_evidence = shown.summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == Verdict::NoEvidence);
-    for judgement in without_evidence.take(MAX_ANNOTATIONS) {
-        let Some(gate) = shown.workspace.gates.iter().find(|gate| *gate.id == judgement.gate) else { continue };
-        let title = format!("{} has no evidence", judgement.gate);
-        text.push_str(&workflow_command(
-            io,
-            "warning",
-            Some(&gate.id.at),
-            &title,
-            &format!("{}: {}", judgement.metric.slice, judgement.because),
-        ));
+    for line in of(Verdict::NoEvidence).take(MAX_ANNOTATIONS) {
+        let title = format!("{} has no evidence", line.gate);
+        let message = format!("{}: {}", line.worst.metric.slice, line.worst.because);
+        text.push_str(&workflow_command(io, "warning", gate_location(shown.workspace, line.gate), &title, &message));
     }
+    let provenance: Vec<String> = shown.provenance().into_iter().map(|(name, value)| format!("{name} {value}")).collect();
+    text.push_str(&workflow_command(io, "notice", None, "bardo-eval", &format!("{}\n{}", screen::verdict_line(shown), provenance.join(", "))));
     text
+}
+
+fn gate_location<'w>(workspace: &'w Workspace, gate: &str) -> Option<&'w Location> {
+    workspace.gates.iter().find(|one| *one.id == gate).map(|gate| &gate.id.at)
 }
 
 fn deviation_notices(io: &CliOutput, workspace: &Workspace) -> String {

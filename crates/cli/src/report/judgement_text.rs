@@ -10,6 +10,12 @@ pub(super) fn bound(bound: GateBound) -> String {
     }
 }
 
+/// Returns the value and the bound that it misses or meets.
+pub(super) fn value_and_bound(judgement: &GateResult) -> String {
+    let value = judgement.metric.value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+    format!("{value}, bound {}", bound(judgement.bound))
+}
+
 /// Returns the confidence interval, or nothing where there is none.
 pub(super) fn interval(judgement: &GateResult) -> String {
     match (judgement.metric.low, judgement.metric.high) {

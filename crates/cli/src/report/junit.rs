@@ -1,7 +1,8 @@
-//! JUnit XML for CI systems. Wall times are left out, so that the output is deterministic.
+//! JUnit XML for CI systems. Outcomes are those of the run: failed, skipped where a rubric was not judged, an error where aborted.
 
 use super::escape::replace_hidden;
 use super::judgement_text::{bound, note};
+use super::trial_lines::TrialLine;
 use super::{RunReport, deviations};
 use crate::io::CliOutput;
 use model::{CaseOutcome, UserError, Verdict, Workspace};
@@ -78,31 +79,55 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
         }
         gates.add_test_case(gate);
     }
+    add_properties(shown, &mut gates);
     let mut trials = TestSuite::new("trials");
-    if lines.unlisted > 0 {
-        trials.set_system_out(format!("{} not listed", model::count(lines.unlisted, "further trial")));
-    }
-    for line in &lines.lines {
-        let status = match line.outcome {
-            CaseOutcome::Aborted { .. } => {
-                let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                status.set_message(replace_hidden(&line.ending));
-                status
-            }
-            // A case may pass although a safety scorer was missed.
-            CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged if line.missed.is_empty() => TestCaseStatus::success(),
-            CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged => {
-                let missed: Vec<String> = line.missed.iter().map(|missed| format!("{}: {}", missed.scorer, missed.because)).collect();
-                failed_status("expectations missed", &missed.join("\n"))
-            }
-        };
-        let mut case = TestCase::new(replace_hidden(&format!("{} [{}]", line.case, line.subject)), status);
-        if let Some(place) = workspace.case(&line.case).map(|case| io.location(&case.at)) {
-            case.set_classname(replace_hidden(&place));
+    add_properties(shown, &mut trials);
+    if let Some(listed) = &lines.trials {
+        if listed.unlisted > 0 {
+            trials.set_system_out(format!("{} not listed", model::count(listed.unlisted, "further trial")));
         }
-        trials.add_test_case(case);
+        for line in &listed.lines {
+            trials.add_test_case(trial_case(io, workspace, line));
+        }
     }
     to_xml("bardo-eval", vec![gates, trials])
+}
+
+fn trial_case(io: &CliOutput, workspace: &Workspace, line: &TrialLine) -> TestCase {
+    let missed: Vec<String> = line.missed.iter().map(|missed| format!("{}: {}", missed.scorer, missed.because)).collect();
+    let missed = replace_hidden(&missed.join("\n"));
+    let status = match line.outcome {
+        CaseOutcome::Aborted { .. } => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            status.set_message(replace_hidden(&line.ending));
+            status
+        }
+        CaseOutcome::Failed => failed_status("expectations missed", &missed),
+        CaseOutcome::Unjudged => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message("not judged: neither passed nor failed");
+            status
+        }
+        CaseOutcome::Passed => TestCaseStatus::success(),
+    };
+    let is_failed = line.outcome == CaseOutcome::Failed;
+    let mut case = TestCase::new(replace_hidden(&format!("{} [{}]", line.case, line.subject)), status);
+    case.set_time(line.wall);
+    if !is_failed && !missed.is_empty() {
+        // A case may pass although a scorer that it does not ask for was missed.
+        case.set_system_out(format!("also missed\n{missed}"));
+    }
+    if let Some(place) = workspace.case(&line.case).map(|case| io.location(&case.at)) {
+        case.set_classname(replace_hidden(&place));
+    }
+    case
+}
+
+/// Adds the run, subjects, workspace and date, so that a report cannot be taken for that of another run.
+fn add_properties(shown: &RunReport<'_>, suite: &mut TestSuite) {
+    for (name, value) in shown.provenance() {
+        suite.add_property((name, replace_hidden(&value).as_str()));
+    }
 }
 
 fn add_deviations(io: &CliOutput, workspace: &Workspace, suite: &mut TestSuite) {
@@ -122,10 +147,18 @@ fn to_xml(name: &str, suites: Vec<TestSuite>) -> String {
     let mut report = Report::new(name);
     report.add_test_suites(suites);
     let text = report.to_string().unwrap_or_else(|error| panic!("cleaned text is always XML: {error}"));
-    // Nothing is skipped, and the schema of Jenkins has no such attribute at the root.
-    let mut text = text.replacen(" skipped=\"0\"", "", 1);
+    // The schema of Jenkins has no such attribute at the root.
+    let mut text = without_root_skipped(&text);
     if !text.ends_with('\n') {
         text.push('\n');
     }
     text
+}
+
+/// Removes the attribute `skipped` of the root element; suites keep theirs.
+fn without_root_skipped(text: &str) -> String {
+    let Some(start) = text.find("<testsuites") else { return text.to_owned() };
+    let end = start + text[start..].find('>').unwrap_or_default();
+    let root: Vec<&str> = text[start..end].split(' ').filter(|part| !part.starts_with("skipped=")).collect();
+    format!("{}{}{}", &text[..start], root.join(" "), &text[end..])
 }

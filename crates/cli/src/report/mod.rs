@@ -4,6 +4,9 @@ mod annotations;
 mod deviations;
 mod escape;
 mod explain;
+mod files;
+mod gate_lines;
+mod gate_table;
 mod judge_hint;
 mod judgement_text;
 mod junit;
@@ -12,17 +15,19 @@ mod problems;
 mod rescored;
 mod run_json;
 mod run_markdown;
-mod run_text;
 mod sarif;
+mod screen;
 mod show;
 mod smoke_json;
 mod smoke_markdown;
 mod smoke_text;
 mod table;
 mod trial_lines;
+mod wrap;
 
 pub(crate) use escape::escape_control;
 pub(crate) use explain::{ExplainTopic, explain};
+pub(crate) use files::print_run;
 pub(crate) use plan::plan;
 pub(crate) use problems::{print_error, print_problems, print_refusal};
 pub(crate) use rescored::{RescoreChanges, rescored};
@@ -37,6 +42,7 @@ use crate::workspace_source::WorkspaceSource;
 use campaign::RunSummary;
 use model::{Money, Workspace, WorstCase};
 use score::checks::CheckResult;
+use std::time::Duration;
 
 /// Version of the JSON that commands print.
 pub(crate) const FORMAT: u32 = 1;
@@ -60,6 +66,14 @@ pub(crate) struct RunReport<'r> {
     pub workspace: &'r Workspace,
     pub summary: &'r RunSummary,
     pub lines: TrialLines,
+    /// Id of the run; absent if it was not stored.
+    pub run: Option<&'r str>,
+    /// UTC, ISO 8601.
+    pub started: &'r str,
+    /// Time since this process started the run; absent if nothing was run.
+    pub elapsed: Option<Duration>,
+    /// Flag with which commands use the same store.
+    pub store_flag: String,
     /// Flags with which `show` finds a trial; absent if the run was not stored.
     pub show_flags: Option<String>,
     pub spent: Money,
@@ -75,6 +89,22 @@ pub(crate) struct RunReport<'r> {
 }
 
 impl RunReport<'_> {
+    /// Returns names and values that identify the run: run, subjects, workspace, date, record and tier.
+    fn provenance(&self) -> Vec<(&'static str, String)> {
+        let mut found = vec![];
+        if let Some(run) = self.run {
+            found.push(("run", run.to_owned()));
+        }
+        found.push(("subject", self.summary.subjects.join(", ")));
+        found.push(("workspace", format!("{} {}", self.source.label(), self.workspace.hash.short())));
+        found.push(("started", self.started.to_owned()));
+        found.push(("record", self.summary.record.short().to_owned()));
+        if let Some(tier) = self.summary.claim.tier {
+            found.push(("tier", tier.to_string()));
+        }
+        found
+    }
+
     /// Returns the command that shows one of the worst cases: stored, or run again.
     fn show_command(&self, io: &CliOutput, subject: &str, worst: &WorstCase) -> String {
         if let Some(run) = &self.show_flags {
@@ -86,7 +116,7 @@ impl RunReport<'_> {
 
 pub(crate) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
     match io.format {
-        ReportFormat::Text => run_text::render(io, shown),
+        ReportFormat::Text => screen::render(io, shown),
         ReportFormat::Json => format!("{:#}\n", run_json::document(io, shown)),
         ReportFormat::Junit => junit::run(io, shown),
         ReportFormat::Markdown => run_markdown::render(io, shown),

@@ -12,7 +12,7 @@ pub(crate) fn plan(io: &CliOutput, plan: &RunPlan, forecast: &CostForecast) -> S
     match io.format {
         ReportFormat::Json => format!("{:#}\n", document(plan, forecast)),
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
-            text(plan, forecast)
+            text(io, plan, forecast)
         }
     }
 }
@@ -44,7 +44,51 @@ fn document(plan: &RunPlan, forecast: &CostForecast) -> Value {
     })
 }
 
-fn text(plan: &RunPlan, forecast: &CostForecast) -> String {
+fn text(io: &CliOutput, plan: &RunPlan, forecast: &CostForecast) -> String {
+    let outline = plan.outline();
+    let subjects: Vec<&str> = outline.subjects.iter().map(|planned| planned.subject.as_str()).collect();
+    let trials = model::count(outline.len(), "trial");
+    let mut text = format!("{trials} of {} planned for {}, nothing was run\n", model::count(outline.cases.len(), "case"), subjects.join(", "));
+    text.push_str(&estimate_text(plan, forecast));
+    let open: Vec<&GateReach> = forecast.reach.iter().filter(|reach| !reach.is_decided()).collect();
+    text.push_str(&format!("verdicts that can be decided: {} of {}\n", forecast.reach.len() - open.len(), forecast.reach.len()));
+    text.push_str(&open_gates(io, &open));
+    text.push_str(&only_judged_text(plan, forecast));
+    if plan.left_out() > 0 {
+        let cases = model::count(plan.left_out(), "case");
+        text.push_str(&format!("left out: {cases} that decide least, beyond the budget of the tier\n"));
+    }
+    text.push_str(&if io.verbose { trial_table(plan, forecast) } else { io.paint.dim("trials with their cost: --verbose\n") });
+    text
+}
+
+/// Returns one line per gate that cannot be decided; with `--verbose` one per slice.
+fn open_gates(io: &CliOutput, open: &[&GateReach]) -> String {
+    let undecided: Vec<&&GateReach> = open.iter().filter(|reach| reach.state != ReachState::NeedsJudge).collect();
+    let mut text = String::new();
+    for (n, reach) in undecided.iter().enumerate() {
+        let is_first = undecided[..n].iter().all(|earlier| earlier.gate != reach.gate);
+        if !is_first && !io.verbose {
+            continue;
+        }
+        let GateReach { gate, slice, planned, funded, needed, .. } = **reach;
+        let why = match reach.state {
+            ReachState::NotMeasured => "not measured by this version".to_owned(),
+            ReachState::TooFewCases | ReachState::NeedsJudge | ReachState::Decided if funded == planned => {
+                format!("{} planned, {needed} needed", model::count(*planned, "case"))
+            }
+            ReachState::TooFewCases | ReachState::NeedsJudge | ReachState::Decided => {
+                format!("budget for {funded} of {planned} planned cases, {needed} needed")
+            }
+        };
+        let more = undecided[n + 1..].iter().filter(|later| later.gate == *gate).count();
+        let more = if more == 0 || io.verbose { String::new() } else { format!(" and {}", model::count(more, "more slice")) };
+        text.push_str(&format!("  cannot decide {gate} ({}{more}): {why}\n", escape_control(slice)));
+    }
+    text
+}
+
+fn trial_table(plan: &RunPlan, forecast: &CostForecast) -> String {
     let outline = plan.outline();
     let rows: Vec<Vec<String>> = (0..outline.len())
         .map(|n| {
@@ -53,27 +97,7 @@ fn text(plan: &RunPlan, forecast: &CostForecast) -> String {
             [vec![trial.id.short().to_owned(), trial.case, trial.subject, trial.seed.to_string()], money.to_vec()].concat()
         })
         .collect();
-    let mut text = format!("{}\n", table(&["trial", "case", "subject", "seed", "likely USD", "at most USD"], rows));
-    let open: Vec<&GateReach> = forecast.reach.iter().filter(|reach| !reach.is_decided()).collect();
-    text.push_str(&format!("gates that can be decided: {} of {}\n", forecast.reach.len() - open.len(), forecast.reach.len()));
-    for reach in open.iter().filter(|reach| reach.state != ReachState::NeedsJudge) {
-        let GateReach { gate, slice, planned, funded, needed, .. } = reach;
-        let why = match reach.state {
-            ReachState::NotMeasured => "not measured by this version".to_owned(),
-            ReachState::TooFewCases | ReachState::NeedsJudge | ReachState::Decided => {
-                format!("budget for {funded} of {planned} planned cases, {needed} needed")
-            }
-        };
-        text.push_str(&format!("  cannot decide {gate} ({}): {why}\n", escape_control(slice)));
-    }
-    text.push_str(&only_judged_text(plan, forecast));
-    text.push_str(&estimate_text(plan, forecast));
-    if plan.left_out() > 0 {
-        let cases = model::count(plan.left_out(), "case");
-        text.push_str(&format!("left out: {cases} that decide least, beyond the budget of the tier\n"));
-    }
-    text.push_str(&format!("{} planned, nothing was run\n", model::count(outline.len(), "trial")));
-    text
+    format!("{}\n", table(&["trial", "case", "subject", "seed", "likely USD", "at most USD"], rows))
 }
 
 /// Returns one line about the gates that only a judge can decide.
@@ -104,15 +128,17 @@ fn estimate_text(plan: &RunPlan, forecast: &CostForecast) -> String {
         Some(_) | None => String::new(),
     };
     let minutes = seconds as f64 / 60.0;
+    let reserved = forecast.reserved_at_once(plan.spec().options.concurrency);
     let cost = match (likely, forecast.budget) {
         (Some(likely), Some(budget)) if likely > budget && plan.left_out() == 0 => {
             format!("likely {likely} USD, more than the budget of {budget} USD; trials beyond it are not funded")
         }
         (Some(likely), Some(budget)) => format!("likely {likely} USD of a budget of {budget} USD"),
-        (Some(likely), None) => format!("likely {likely} USD, at most {} USD, no budget", forecast.max_cost()),
+        (Some(likely), None) => format!("likely {likely} USD, no budget"),
         (None, Some(budget)) => format!("price unknown, at most the budget of {budget} USD"),
         (None, None) => "price unknown, no budget".to_owned(),
     };
     let calls = model::count(calls, "model call");
-    format!("about {calls}{judge}: {minutes:.1} minutes{allowed}, at 8 calls of 3 s at once\ncost: {cost}\n")
+    let reserved = if reserved == Money::ZERO { String::new() } else { format!("; calls in flight reserve up to {reserved} USD at once") };
+    format!("about {calls}{judge}: {minutes:.1} minutes{allowed}, at 8 calls of 3 s at once\ncost: {cost}{reserved}\n")
 }

@@ -3,7 +3,11 @@
 use super::{FORMAT, RunReport, deviations};
 use crate::io::CliOutput;
 use model::{AbortCause, GateResult};
+use campaign::RunSummary;
 use serde_json::{Value, json};
+
+/// Causes of a kind, most frequent first.
+const MAX_CAUSES: usize = 20;
 
 pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
     let RunReport { summary, spent, .. } = shown;
@@ -23,10 +27,33 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
         "needs_recording": outcomes.aborted_by(AbortCause::NeedsRecording), "flaky": flaky,
         "claim": summary.claim, "spent_usd": spent.as_usd(), "exit": shown.exit.code(),
     });
+    document["failed"] = outcomes.failed.into();
+    document["outcomes"] = json!({ "passed": outcomes.passed, "failed": outcomes.failed, "unjudged": outcomes.unjudged, "aborted": outcomes.aborted() });
+    document["run"] = json!(shown.run);
+    document["started"] = shown.started.into();
+    document["subjects"] = json!(summary.subjects);
+    document["workspace"] = json!(shown.workspace.hash);
+    document["failures_without_gate"] = json!({ "trials": summary.failures_without_gate.trials, "cases": summary.failures_without_gate.cases });
+    document["causes"] = causes(summary);
     if let Some(sandbox) = shown.sandbox {
         document["sandbox"] = sandbox.into();
     }
     document
+}
+
+fn causes(summary: &RunSummary) -> Value {
+    let causes = &summary.causes;
+    let tools: Vec<Value> = causes
+        .tools()
+        .into_iter()
+        .take(MAX_CAUSES)
+        .map(|(tools, trials)| json!({ "called": tools.called, "expected": tools.expected, "trials": trials }))
+        .collect();
+    let arguments: Vec<Value> =
+        causes.arguments().into_iter().take(MAX_CAUSES).map(|(name, trials)| json!({ "argument": name, "trials": trials })).collect();
+    let rules: Vec<Value> =
+        causes.rules().into_iter().take(MAX_CAUSES).map(|(rule, trials)| json!({ "scorer": rule, "trials": trials })).collect();
+    json!({ "tools": tools, "arguments": arguments, "rules": rules })
 }
 
 fn verdict(io: &CliOutput, shown: &RunReport<'_>, judgement: &GateResult) -> Value {

@@ -2,7 +2,7 @@
 
 use super::escape::escape_cell;
 use super::judgement_text::{bound, interval, note};
-use super::{RunReport, deviations, judge_hint};
+use super::{RunReport, deviations, judge_hint, screen};
 use crate::io::CliOutput;
 use model::Verdict;
 
@@ -53,12 +53,18 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
         cases => format!("\n{} left out, beyond the budget of the tier\n", model::count(cases, "case")),
     };
     let missed = if missed.is_empty() { missed } else { format!("\n### Worst cases\n\n{missed}") };
+    let provenance: Vec<String> = shown.provenance().into_iter().map(|(name, value)| format!("{name} {}", escape_cell(&value))).collect();
+    let outcomes = &summary.outcomes;
     format!(
-        "## Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}{hint}{left_out}{}\n{} planned, {} finished, {} aborted; {} not in scope\n",
+        "## {}\n\n{}\n\n### Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}{hint}{left_out}{}\n{} planned, {} passed, {} failed, {} unjudged, {} aborted; {} not in scope\n",
+        escape_cell(&screen::headline_text(shown)),
+        provenance.join(", "),
         deviations::markdown(io, shown.workspace),
-        model::count(summary.outcomes.planned(), "trial"),
-        summary.outcomes.finished(),
-        summary.outcomes.aborted(),
+        model::count(outcomes.planned(), "trial"),
+        outcomes.passed,
+        outcomes.failed,
+        outcomes.unjudged,
+        outcomes.aborted(),
         model::count(summary.verdicts.out_of_scope.len(), "gate")
     )
 }

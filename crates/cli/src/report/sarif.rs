@@ -48,7 +48,7 @@ pub(super) fn smoke(io: &CliOutput, results: &[CheckResult]) -> String {
 /// Reports violations of safety scorers only; a utility failure is not a vulnerability.
 pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let (mut found, mut seen): (Vec<SarifResult>, HashSet<String>) = (vec![], HashSet::new());
-    for line in &shown.lines.lines {
+    for line in shown.lines.violations.iter().flat_map(|violations| &violations.lines) {
         let Some(case) = shown.workspace.case(&line.case) else { continue };
         for missed in &line.missed {
             let Some(safety) = scorer_named(&missed.scorer).filter(|scorer| !scorer.is_utility()) else { continue };

@@ -7,8 +7,9 @@ use crate::workspace_source::WorkspaceSource;
 use model::Workspace;
 use score::checks::{CheckFinding, CheckResult, FindingLevel};
 
-/// Warnings per check shown without `--verbose`.
-const MAX_WARNINGS_SHOWN: usize = 3;
+/// Findings per check shown without `--verbose`.
+const MAX_ERRORS_SHOWN: usize = 10;
+const MAX_WARNINGS_SHOWN: usize = 1;
 
 pub(super) fn render(io: &CliOutput, source: &WorkspaceSource, workspace: &Workspace, results: &[CheckResult]) -> String {
     let mut text = String::new();
@@ -47,22 +48,22 @@ fn section(io: &CliOutput, check: &str, level: FindingLevel, findings: &[&CheckF
     if findings.is_empty() {
         return String::new();
     }
-    let (title, shown) = match level {
-        FindingLevel::Error => (io.paint.bad(&format!("error {check}")), findings.len()),
-        FindingLevel::Warning if io.verbose => (io.paint.unsure(&format!("warning {check}")), findings.len()),
+    let (title, most) = match level {
+        FindingLevel::Error => (io.paint.bad(&format!("error {check}")), MAX_ERRORS_SHOWN),
         FindingLevel::Warning => (io.paint.unsure(&format!("warning {check}")), MAX_WARNINGS_SHOWN),
     };
+    let shown = if io.verbose { findings.len() } else { most };
     let mut text = format!("{title}\n");
     for finding in findings.iter().take(shown) {
         let place = io.paint.strong(&escape_control(&io.location(&finding.at)));
-        text.push_str(&format!("  {place}  {}  {}\n", escape_control(&finding.what), io.paint.dim(&escape_control(&finding.remedy))));
+        let remedy = if finding.remedy.is_empty() { String::new() } else { format!("; {}", escape_control(&finding.remedy)) };
+        text.push_str(&format!("  {place}  {}{}\n", escape_control(&finding.what), io.paint.dim(&remedy)));
     }
     let hidden = total - findings.len().min(shown);
     if hidden > 0 {
-        let hint = if io.verbose || level == FindingLevel::Error { "" } else { "; --verbose shows more" };
+        let hint = if io.verbose { "" } else { "; --verbose shows more" };
         text.push_str(&io.paint.dim(&format!("  and {hidden} more{hint}\n")));
     }
-    text.push('\n');
     text
 }
 

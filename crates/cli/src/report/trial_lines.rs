@@ -1,10 +1,10 @@
 //! Trials listed in a report. The list is bounded, because a run may have millions of trials.
 
 use crate::args::ReportFormat;
-use crate::io::CliOutput;
 use model::{CaseOutcome, ScorerName};
 use score::outcome::case_outcome;
 use std::collections::HashSet;
+use std::time::Duration;
 use store::EndedTrial;
 
 /// Trials listed in JUnit: so many without a miss, and so many others.
@@ -18,6 +18,7 @@ pub(crate) struct TrialLine {
     pub subject: String,
     pub outcome: CaseOutcome,
     pub ending: String,
+    pub wall: Duration,
     pub missed: Vec<MissedScore>,
 }
 
@@ -36,6 +37,7 @@ impl TrialLine {
             subject: ended.trial.subject.clone(),
             outcome: case_outcome(&ended.ending, &ended.scores),
             ending: ended.ending.to_string(),
+            wall: Duration::from_micros(ended.wall_us),
             missed: missed.map(|score| MissedScore { scorer: score.scorer.clone(), because: score.reasons() }).collect(),
         }
     }
@@ -45,64 +47,70 @@ impl TrialLine {
     }
 }
 
-/// Trials that the format lists, in plan order.
-#[derive(Debug)]
+/// Trials that the reports of a run list, in plan order.
+#[derive(Debug, Default)]
 pub(crate) struct TrialLines {
-    listing: Listing,
+    pub trials: Option<BoundedTrials>,
+    pub violations: Option<FirstViolations>,
+}
+
+/// Every trial, up to the bounds.
+#[derive(Debug, Default)]
+pub(crate) struct BoundedTrials {
     pub lines: Vec<TrialLine>,
     clean: usize,
-    /// Trials that JUnit does not list, because there are too many.
+    /// Trials that are not listed, because there are too many.
     pub unlisted: u64,
 }
 
-#[derive(Debug)]
-enum Listing {
-    Nothing,
-    /// Every trial, up to the bounds.
-    Trials,
-    /// The first violation of each scorer by case and subject; further trials of a case are the same alert.
-    Violations {
-        seen: HashSet<(String, String, ScorerName)>,
-    },
+/// The first violation of each scorer by case and subject; further trials of a case are the same alert.
+#[derive(Debug, Default)]
+pub(crate) struct FirstViolations {
+    pub lines: Vec<TrialLine>,
+    seen: HashSet<(String, String, ScorerName)>,
 }
 
 impl TrialLines {
-    /// Returns an empty list. Formats that list no trials keep it empty.
-    pub(crate) fn new(io: &CliOutput) -> Self {
-        let listing = match io.format {
-            ReportFormat::Junit => Listing::Trials,
-            ReportFormat::Sarif => Listing::Violations { seen: HashSet::new() },
-            ReportFormat::Text | ReportFormat::Json | ReportFormat::Markdown | ReportFormat::Github => Listing::Nothing,
-        };
-        Self { listing, lines: vec![], clean: 0, unlisted: 0 }
+    /// Returns empty lists of what these formats show.
+    pub(crate) fn new(formats: &[ReportFormat]) -> Self {
+        Self {
+            trials: formats.contains(&ReportFormat::Junit).then(BoundedTrials::default),
+            violations: formats.contains(&ReportFormat::Sarif).then(FirstViolations::default),
+        }
     }
 
     /// Reports whether trials have to be added.
     pub(crate) fn is_needed(&self) -> bool {
-        !matches!(self.listing, Listing::Nothing)
+        self.trials.is_some() || self.violations.is_some()
     }
 
     pub(crate) fn add(&mut self, ended: &EndedTrial) {
-        match &mut self.listing {
-            Listing::Nothing => {}
-            Listing::Trials => self.add_bounded(TrialLine::of(ended)),
-            Listing::Violations { seen } => {
-                let mut line = TrialLine::of(ended);
-                line.missed.retain(|missed| seen.insert((line.case.clone(), line.subject.clone(), missed.scorer.clone())));
-                if !line.missed.is_empty() {
-                    self.lines.push(line);
-                }
-            }
+        if let Some(trials) = &mut self.trials {
+            trials.add(TrialLine::of(ended));
+        }
+        if let Some(violations) = &mut self.violations {
+            violations.add(TrialLine::of(ended));
         }
     }
+}
 
-    fn add_bounded(&mut self, line: TrialLine) {
+impl BoundedTrials {
+    fn add(&mut self, line: TrialLine) {
         let has_room = if line.is_clean() { self.clean < MAX_CLEAN } else { self.lines.len() - self.clean < MAX_MISSED };
         if has_room {
             self.clean += usize::from(line.is_clean());
             self.lines.push(line);
         } else {
             self.unlisted += 1;
+        }
+    }
+}
+
+impl FirstViolations {
+    fn add(&mut self, mut line: TrialLine) {
+        line.missed.retain(|missed| self.seen.insert((line.case.clone(), line.subject.clone(), missed.scorer.clone())));
+        if !line.missed.is_empty() {
+            self.lines.push(line);
         }
     }
 }
@@ -114,16 +122,16 @@ mod tests {
     fn line(missed: bool) -> TrialLine {
         let missed_score = || MissedScore { scorer: model::ScorerId::CasePass.into(), because: String::new() };
         let missed = missed.then(missed_score).into_iter().collect();
-        TrialLine { case: "a".into(), subject: "s".into(), outcome: CaseOutcome::Failed, ending: String::new(), missed }
+        TrialLine { case: "a".into(), subject: "s".into(), outcome: CaseOutcome::Failed, ending: String::new(), wall: Duration::ZERO, missed }
     }
 
     #[test]
     fn long_lists_keep_misses_and_count_the_rest() {
-        let mut lines = TrialLines { listing: Listing::Trials, lines: vec![], clean: 0, unlisted: 0 };
+        let mut lines = BoundedTrials::default();
         for _ in 0..MAX_CLEAN + 5 {
-            lines.add_bounded(line(false));
+            lines.add(line(false));
         }
-        lines.add_bounded(line(true));
+        lines.add(line(true));
         assert_eq!((lines.lines.len(), lines.unlisted), (MAX_CLEAN + 1, 5));
         assert!(!lines.lines[MAX_CLEAN].missed.is_empty(), "a miss is listed after many clean trials");
     }

@@ -85,7 +85,9 @@ impl<'w> GateJudge<'w> {
         self
     }
 
-    pub fn add(&mut self, trial: &MeasuredTrial<'_>) {
+    /// Adds a trial. Returns true if a gate reads one of its misses.
+    pub fn add(&mut self, trial: &MeasuredTrial<'_>) -> bool {
+        let mut reads_miss = false;
         let counts = self.case_slices(trial.case);
         let at = self.subject_index(trial.subject);
         let Self { workspace, places, subjects, .. } = self;
@@ -107,12 +109,14 @@ impl<'w> GateJudge<'w> {
                 readings.extend(slices.map(|place| (place, Cow::Owned(own.clone()))));
             }
             for (place, score) in readings {
+                reads_miss |= score.reading.is_violation();
                 let pool = &mut pools[place];
                 pool.touched |= score.reading != Reading::not_exercised();
                 let most_cases = if pool.distinct_contents() < SMALL_POOL { SMALL_POOL } else { places[place].most_cases(workspace) };
                 pool.add(PoolTrial { trial, case: &case.id.value, number: counts.number, content, most_cases }, &score);
             }
         }
+        reads_miss
     }
 
     pub fn finish(self) -> GateVerdicts {

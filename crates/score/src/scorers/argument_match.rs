@@ -109,6 +109,11 @@ fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made: &ObservedC
         .collect()
 }
 
+/// Returns the name of the argument that a reason of this scorer, or of parameter extraction, is about.
+pub(crate) fn argument_of_reason(reason: &str) -> Option<&str> {
+    reason.split_once(": expected ").map(|(name, _)| name)
+}
+
 /// Assigns calls made to expected calls so that most arguments match in total.
 fn best_assignment<'m, 'a>(
     evidence: &Evidence<'_>,

@@ -8,6 +8,9 @@ use serde_json::json;
 
 pub(super) struct HitScorer;
 
+const EXPECTED: &str = "expected ";
+const NO_TOOL_FITS: &str = "no tool fits the request";
+
 impl Scorer for HitScorer {
     fn id(&self) -> ScorerId {
         ScorerId::Hit
@@ -34,7 +37,7 @@ impl Scorer for HitScorer {
         shown.sort_unstable();
         let said = if shown.is_empty() { "no tool was called".to_owned() } else { format!("called {}", shown.join(", ")) };
         if matches!(evidence.case.expect.calls, Some(ExpectedCalls::NoTool(_))) {
-            return ScorerFinding::one(called.is_empty(), first, format!("{said}; no tool fits the request"));
+            return ScorerFinding::one(called.is_empty(), first, format!("{said}; {NO_TOOL_FITS}"));
         }
         if let Some(refused) = refused {
             return ScorerFinding::one(false, Some(refused.event), format!("{said}; {} was refused as invalid", refused.name()));
@@ -48,7 +51,7 @@ impl Scorer for HitScorer {
             })
             .collect();
         let listed: Vec<String> = wanted.iter().map(|names| names.join(", ")).collect();
-        ScorerFinding::one(wanted.contains(&called), first, format!("{said}; expected {}", listed.join(" or ")))
+        ScorerFinding::one(wanted.contains(&called), first, format!("{said}; {EXPECTED}{}", listed.join(" or ")))
     }
 
     fn accepts(&self) -> EvidenceFixture {
@@ -62,6 +65,13 @@ impl Scorer for HitScorer {
     }
 }
 
+/// Returns the called and expected tools of a reason of this scorer; empty for none.
+pub(crate) fn tools_of_reason(reason: &str) -> Option<(&str, &str)> {
+    let (said, wanted) = reason.split_once("; ")?;
+    let expected = if wanted == NO_TOOL_FITS { "" } else { wanted.strip_prefix(EXPECTED)? };
+    Some((said.strip_prefix("called ").unwrap_or_default(), expected))
+}
+
 fn canonical_tool_name<'a>(workspace: &'a Workspace, name: &'a str) -> &'a str {
     workspace.tool(name).map_or(name, |tool| tool.name.as_str())
 }
@@ -71,6 +81,16 @@ mod tests {
     use super::*;
     use model::Reading;
     use model::transcript::{ToolAnswer, ToolErrorCode};
+
+    #[test]
+    fn reasons_name_the_called_and_the_expected_tools() {
+        let evidence = HitScorer.rejects();
+        let because = HitScorer.score(&evidence.evidence()).because;
+        assert_eq!(tools_of_reason(&because[0].what), Some(("swap_execute, wallet_get_balance", "wallet_get_balance")));
+        assert_eq!(tools_of_reason("no tool was called; expected a or b"), Some(("", "a or b")));
+        assert_eq!(tools_of_reason("called a; no tool fits the request"), Some(("a", "")));
+        assert_eq!(tools_of_reason("called a; a was refused as invalid"), None);
+    }
 
     #[test]
     fn refused_call_is_not_a_hit() {

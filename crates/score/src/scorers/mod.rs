@@ -39,8 +39,10 @@ pub use crate::evidence::{Evidence, EvidenceFixture};
 pub use crate::finding::ScorerFinding;
 pub use crate::planned_metrics::PLANNED_METRICS;
 pub use crate::sample_run::{CLEAN_CASE, SampleStep, clean_swap};
+pub(crate) use argument_match::argument_of_reason;
 pub use authorized_effects::unreplaced_tokens;
 pub(crate) use case_pass::passes_case;
+pub(crate) use hit::tools_of_reason;
 
 use model::suite::Case;
 use model::{Reading, Score, ScoreReason, ScorerId, ScorerName, Workspace};

@@ -8,7 +8,7 @@ use crate::report::{self, FORMAT, columns, escape_control};
 use crate::workspace_source::WorkspaceSource;
 use ::run::judge::LlmJudge;
 use ::run::providers::{CassetteMode, ProviderConfig};
-use campaign::{GoldenDiff, GoldenSet, WordingCounts, WordingVerdict, judge_wordings};
+use campaign::{ChangedCase, GoldenDiff, GoldenSet, WordingCounts, WordingVerdict, judge_wordings};
 use model::{UserError, Workspace};
 use score::golden::GoldenPath;
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
     let text = match io.format {
         ReportFormat::Json => format!("{:#}\n", document(&diff, asked.as_ref(), exit)),
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
-            text(io, &diff, asked.as_ref(), stored.short_id())
+            text(io, &diff, asked.as_ref(), stored.short_id(), exit)
         }
     };
     io.print_result(&text, exit)
@@ -116,49 +116,77 @@ fn document(diff: &GoldenDiff, asked: Option<&JudgeUsage>, exit: ExitKind) -> Va
         "known_failures": diff.known_failures, "mended": mended, "missing": diff.missing, "not_run": not_run, "notes": notes, "exit": exit.code() })
 }
 
-fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str) -> String {
-    let mut text = String::new();
-    for one in &diff.changed {
-        for change in &one.changes {
-            text.push_str(&format!(
-                "{}  {}  {}\n",
-                io.paint.dim(&one.shelf.path()),
-                io.paint.strong(&escape_control(&one.case)),
-                escape_control(change)
-            ));
-        }
-    }
-    for (shelf, case, why) in texts_without_verdict(diff) {
-        let (shelf, case) = (io.paint.dim(&shelf.path()), io.paint.strong(&escape_control(case)));
-        text.push_str(&columns([&shelf, &case, &format!("a text was not judged: {}\n", escape_control(why))]));
-    }
-    for (shelf, note) in &diff.notes {
-        text.push_str(&format!("{}  {}\n", io.paint.dim(&shelf.path()), escape_control(note)));
-    }
-    for (shelf, case) in &diff.mended {
-        let (shelf, case) = (io.paint.dim(&shelf.path()), io.paint.strong(&escape_control(case)));
-        text.push_str(&columns([&shelf, &case, "no longer fails; `golden update` makes its answer a baseline\n"]));
-    }
-    for case in &diff.missing {
-        text.push_str(&columns([&escape_control(case), "no evidence in this run\n"]));
-    }
-    if !diff.not_run.is_empty() {
-        let paths: Vec<String> = diff.not_run.iter().map(GoldenPath::path).collect();
-        text.push_str(&format!("not in this run: {}\n", paths.join(", ")));
-    }
+/// Lines of a kind without `--verbose`.
+const MAX_LINES: usize = 10;
+
+fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str, exit: ExitKind) -> String {
     let WordingCounts { same, different, unjudged } = diff.wording_counts();
-    if let Some(asked) = asked {
-        text.push_str(&asked.known.as_ref().map_or_else(String::new, |known| format!("{}\n", escape_control(known))));
-        text.push_str(&format!("reworded texts: {same} with the same meaning, {different} with another; judged for {} USD\n", asked.spent));
-    }
-    text.push_str(&format!(
-        "{} compared with run {run}: {} changed, {} missing; {} unjudged{}\n",
+    let word = match exit {
+        ExitKind::Clean => io.paint.good("UNCHANGED"),
+        ExitKind::Missed | ExitKind::Usage => io.paint.bad("CHANGED"),
+        ExitKind::Incomplete => io.paint.unsure("INCOMPLETE"),
+    };
+    let mut text = format!(
+        "{word}  {} compared with run {run}: {} changed, {} missing; {} unjudged{}\n",
         model::count(diff.compared, "case"),
         diff.changed.len(),
         diff.missing.len(),
         model::count(unjudged, "text"),
         known_failures(diff)
-    ));
+    );
+    let changed: Vec<String> = diff.changed.iter().map(|one| changed_lines(io, one)).collect();
+    text.push_str(&listed(io, &changed));
+    let unread: Vec<String> = texts_without_verdict(diff)
+        .map(|(shelf, case, why)| {
+            let (shelf, case) = (io.paint.dim(&shelf.path()), io.paint.strong(&escape_control(case)));
+            columns([&shelf, &case, &format!("a text was not judged: {}\n", escape_control(why))])
+        })
+        .collect();
+    text.push_str(&listed(io, &unread));
+    let notes: Vec<String> =
+        diff.notes.iter().map(|(shelf, note)| format!("{}  {}\n", io.paint.dim(&shelf.path()), escape_control(note))).collect();
+    text.push_str(&listed(io, &notes));
+    let mended: Vec<String> = diff
+        .mended
+        .iter()
+        .map(|(shelf, case)| {
+            let (shelf, case) = (io.paint.dim(&shelf.path()), io.paint.strong(&escape_control(case)));
+            columns([&shelf, &case, "no longer fails; `golden update` makes its answer a baseline\n"])
+        })
+        .collect();
+    text.push_str(&listed(io, &mended));
+    let missing: Vec<String> = diff.missing.iter().map(|case| columns([&escape_control(case), "no evidence in this run\n"])).collect();
+    text.push_str(&listed(io, &missing));
+    if !diff.not_run.is_empty() {
+        let paths: Vec<String> = diff.not_run.iter().map(GoldenPath::path).collect();
+        text.push_str(&format!("not in this run: {}\n", paths.join(", ")));
+    }
+    if let Some(asked) = asked {
+        text.push_str(&asked.known.as_ref().map_or_else(String::new, |known| format!("{}\n", escape_control(known))));
+        text.push_str(&format!("reworded texts: {same} with the same meaning, {different} with another; judged for {} USD\n", asked.spent));
+    }
+    if let Some(first) = diff.changed.first() {
+        let show = format!("bardo-eval show {} --run {run}{}", escape_control(&first.case), io.workspace_flag());
+        text.push_str(&format!("next: {}\n", io.paint.strong(&show)));
+    }
+    text
+}
+
+/// Returns one line per change of a case; without `--verbose` the first.
+fn changed_lines(io: &CliOutput, one: &ChangedCase) -> String {
+    let (shelf, case) = (io.paint.dim(&one.shelf.path()), io.paint.strong(&escape_control(&one.case)));
+    let shown = if io.verbose { one.changes.len() } else { 1 };
+    let more = one.changes.len().saturating_sub(shown);
+    let more = if more > 0 { format!(" (and {})", model::count(more, "more change")) } else { String::new() };
+    one.changes.iter().take(shown).map(|change| format!("{shelf}  {case}  {}{more}\n", escape_control(change))).collect()
+}
+
+fn listed(io: &CliOutput, lines: &[String]) -> String {
+    let shown = if io.verbose { lines.len() } else { MAX_LINES };
+    let mut text: String = lines.iter().take(shown).map(String::as_str).collect();
+    if lines.len() > shown {
+        text.push_str(&io.paint.dim(&format!("and {} more; --verbose shows more\n", lines.len() - shown)));
+    }
     text
 }
 

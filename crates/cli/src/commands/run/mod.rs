@@ -9,7 +9,7 @@ use super::world::imported_tools;
 use crate::args::{RunArgs, SmokeArgs};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
-use crate::report;
+use crate::{files, report};
 use crate::workspace_source::WorkspaceSource;
 use campaign::{RunHandle, RunPlan, prepare};
 use model::Workspace;
@@ -48,7 +48,17 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         let answers = imported_tools::parse_tool_answers(source, workspace, &imported);
         let prepared = prepare(plan, &run_environment(source, sandbox), answers).await?;
         let handle = RunHandle::open(origin, &prepared)?;
+        write_run_id(args, &handle)?;
+        let stopwatch = prepared.clock().stopwatch();
         let summary = execute_watched(io, &prepared, &handle).await?;
-        Ok(print_run_report(io, source, args, &ExecutedRun { prepared: &prepared, handle: &handle, summary: &summary }))
+        let executed = ExecutedRun { prepared: &prepared, handle: &handle, summary: &summary, elapsed: stopwatch.elapsed() };
+        Ok(print_run_report(io, source, args, &executed))
     })?
+}
+
+/// Hands the id of the run to later steps, also if this process is killed.
+fn write_run_id(args: &RunArgs, handle: &RunHandle) -> Result<(), RunStop> {
+    let Some(path) = &args.run_id_file else { return Ok(()) };
+    let cannot = |error| RunStop::Fault(format!("{} cannot be written: {error}", path.display()));
+    files::write(path, &format!("{}\n", handle.short_id())).map_err(cannot)
 }

@@ -10,6 +10,7 @@ use ::run::BillingDoubts;
 use ::run::providers::VendorOutage;
 use campaign::{PreparedRun, RunHandle, RunStorage, RunStoreError, RunSummary};
 use model::{AbortCause, UserError};
+use std::time::Duration;
 use store::StoreError;
 
 /// Reason why there is no summary.
@@ -73,6 +74,7 @@ pub(super) struct ExecutedRun<'r> {
     pub prepared: &'r PreparedRun,
     pub handle: &'r RunHandle,
     pub summary: &'r RunSummary,
+    pub elapsed: Duration,
 }
 
 fn outage_message(outage: &VendorOutage) -> String {
@@ -101,7 +103,7 @@ fn print_billing_doubts(io: &CliOutput, doubts: BillingDoubts) {
 
 /// Prints the report of a run.
 pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, executed: &ExecutedRun<'_>) -> ExitKind {
-    let ExecutedRun { prepared, handle, summary } = *executed;
+    let ExecutedRun { prepared, handle, summary, elapsed } = *executed;
     let is_stored = handle.storage() == RunStorage::File;
     let exit = ExitKind::of(summary);
     if let Some(outage) = prepared.outages().outage() {
@@ -113,15 +115,19 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
     print_billing_doubts(io, prepared.funds().budget.billing_doubts());
     let workspace = prepared.plan().workspace();
     let judge_name = prepared.plan().spec().settings.judge.as_deref();
-    let lines = TrialLines::new(io);
+    let lines = TrialLines::new(&args.reports.formats(io.format));
     let lines = if lines.is_needed() { handle.fold_ended(lines, TrialLines::add) } else { Ok(lines) };
-    let lines = lines.unwrap_or_else(|_| TrialLines::new(io));
+    let lines = lines.unwrap_or_default();
     let shown = RunReport {
         command: "run",
         source,
         workspace,
         summary,
         lines,
+        run: is_stored.then(|| handle.name(summary)),
+        started: handle.started(),
+        elapsed: Some(elapsed),
+        store_flag: args.store.store_flag(),
         show_flags: is_stored.then(|| args.store.show_flags(handle.name(summary))),
         spent: handle.spent(),
         undecided_without_judge: prepared.plan().undecided_without_judge(),
@@ -130,5 +136,5 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
         judge: judge_name.and_then(|name| judge::calibration_summary(workspace, &args.store.store, name)),
         exit,
     };
-    io.print_result(&report::run(io, &shown), exit)
+    report::print_run(io, &args.reports, &shown, |io| report::run(io, &shown))
 }

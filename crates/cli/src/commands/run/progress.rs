@@ -1,4 +1,4 @@
-//! Executes a run and prints progress lines to standard error if it is a terminal.
+//! Executes a run and shows its progress on standard error: one line that is redrawn on a terminal, else a line every 30 seconds.
 
 use crate::io::CliOutput;
 use ::run::Stopwatch;
@@ -8,8 +8,9 @@ use std::io::IsTerminal;
 use std::time::Duration;
 use store::StoreError;
 
-/// Minimum time between two lines.
-const LINE_INTERVAL: Duration = Duration::from_secs(1);
+/// Time between two redraws of the line, and between two lines of a log.
+const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
+const LOG_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Executes the run. Ctrl-C, SIGTERM and SIGHUP cancel it; trials that have ended are stored. A second signal does not wait
 /// for them.
@@ -24,7 +25,7 @@ pub(super) async fn execute_watched(io: &CliOutput, prepared: &PreparedRun, hand
     });
     let mut progress = ProgressWatcher::new(io, prepared, handle);
     let summary = execute(prepared, handle, &mut progress, cancel).await;
-    progress.print_final_line();
+    progress.close();
     listener.abort();
     summary
 }
@@ -35,7 +36,6 @@ struct ProgressWatcher<'r> {
     /// Trials that ended before this process started.
     before: u64,
     done: u64,
-    passed: u64,
     failed: u64,
     since_start: Stopwatch,
     since_line: Stopwatch,
@@ -48,43 +48,49 @@ impl<'r> ProgressWatcher<'r> {
         let now = prepared.clock().stopwatch();
         let terminal = std::io::stderr().is_terminal();
         let (since_start, since_line, before) = (now, now, handle.ended_before());
-        Self { io, prepared, before, done: 0, passed: 0, failed: 0, since_start, since_line, has_lines: false, terminal }
+        Self { io, prepared, before, done: 0, failed: 0, since_start, since_line, has_lines: false, terminal }
     }
 
     fn planned(&self) -> u64 {
         self.prepared.plan().outline().len()
     }
 
-    fn print_final_line(&self) {
-        if self.has_lines {
-            self.io.print_message(&format!("{} of {} done", self.before + self.done, model::count(self.planned(), "trial")));
+    /// Removes the redrawn line; a log keeps its lines and gets the last count.
+    fn close(&self) {
+        match (self.has_lines, self.terminal) {
+            (false, _) => {}
+            (true, true) => self.io.redraw_message(""),
+            (true, false) => {
+                self.io.print_message(&format!("{} of {} done", self.before + self.done, model::count(self.planned(), "trial")));
+            }
         }
     }
 
     fn progress_line(&self) -> String {
         let left = self.planned().saturating_sub(self.before + self.done);
-        let pace = self.since_start.elapsed().as_secs_f64() / self.done.max(1) as f64;
-        let eta = Duration::from_secs((pace * left as f64).round() as u64);
-        let judged = self.passed + self.failed;
-        let passing = if judged == 0 { String::new() } else { format!(", {} of {judged} passing", self.passed) };
+        let elapsed = self.since_start.elapsed().as_secs_f64();
+        let rate = self.done as f64 / elapsed.max(0.001);
+        let eta = Duration::from_secs((left as f64 / rate.max(0.001)).round() as u64);
         let spent = self.prepared.funds().budget.spent();
         let spent = if spent == Money::ZERO { String::new() } else { format!(", {spent} USD spent") };
         let (done, planned) = (self.before + self.done, model::count(self.planned(), "trial"));
-        format!("{done} of {planned}{passing}{spent}, {} left", humantime::format_duration(eta))
+        format!("{done} of {planned}, {rate:.1} per second, {} left, {} failing{spent}", humantime::format_duration(eta), self.failed)
     }
 }
 
 impl RunWatcher for ProgressWatcher<'_> {
     fn on_trial_ended(&mut self, trial: &WatchedTrial<'_>) {
         self.done += 1;
-        match trial.outcome {
-            CaseOutcome::Passed => self.passed += 1,
-            CaseOutcome::Failed => self.failed += 1,
-            CaseOutcome::Unjudged | CaseOutcome::Aborted { .. } => {}
+        self.failed += u64::from(trial.outcome == CaseOutcome::Failed);
+        let interval = if self.terminal { REDRAW_INTERVAL } else { LOG_INTERVAL };
+        if self.since_line.elapsed() < interval {
+            return;
         }
-        if self.terminal && self.since_line.elapsed() >= LINE_INTERVAL {
-            self.has_lines = true;
-            self.since_line = self.prepared.clock().stopwatch();
+        self.has_lines = true;
+        self.since_line = self.prepared.clock().stopwatch();
+        if self.terminal {
+            self.io.redraw_message(&self.progress_line());
+        } else {
             self.io.print_message(&self.progress_line());
         }
     }

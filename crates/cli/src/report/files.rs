@@ -1,0 +1,21 @@
+//! Prints a run report, and writes the further ones that were asked for.
+
+use super::{RunReport, screen};
+use crate::args::ReportFileArgs;
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
+
+/// Prints the report of a run with `render`, which follows the format of its output. A file that cannot be written makes a clean exit
+/// incomplete. The verdict goes to standard error if the result goes to a file.
+pub(crate) fn print_run(io: &CliOutput, files: &ReportFileArgs, shown: &RunReport<'_>, render: impl Fn(&CliOutput) -> String) -> ExitKind {
+    let mut exit = shown.exit;
+    for file in &files.reports {
+        let to_file = io.to_file(file.format, &file.path);
+        exit = to_file.print_result(&render(&to_file), exit);
+    }
+    exit = io.print_result(&render(io), exit);
+    if let Some(path) = io.output_file() {
+        io.print_message(&format!("{}; report in {}", screen::verdict_line(shown), path.display()));
+    }
+    exit
+}

@@ -1,0 +1,41 @@
+//! Most common causes of failed trials.
+
+use super::super::escape::escape_control;
+use super::super::wrap::{PaintedCell, fitted_rows};
+use crate::io::CliOutput;
+use campaign::RunSummary;
+use score::causes::ToolConfusion;
+
+/// Causes of a kind without `--verbose`.
+const MAX_TOOLS: usize = 3;
+const MAX_OTHERS: usize = 4;
+const MAX_VERBOSE: usize = 20;
+
+pub(super) fn render(io: &CliOutput, summary: &RunSummary) -> String {
+    let most = |usual: usize| if io.verbose { MAX_VERBOSE } else { usual };
+    let tools: Vec<String> =
+        summary.causes.tools().into_iter().take(most(MAX_TOOLS)).map(|(tools, trials)| format!("{} ({trials})", confusion(tools))).collect();
+    let arguments: Vec<String> =
+        summary.causes.arguments().into_iter().take(most(MAX_OTHERS)).map(|(name, trials)| format!("{name} ({trials})")).collect();
+    let rules: Vec<String> =
+        summary.causes.rules().into_iter().take(most(MAX_OTHERS)).map(|(rule, trials)| format!("{rule} ({trials})")).collect();
+    let rows: Vec<Vec<PaintedCell>> = [("tools", tools), ("arguments", arguments), ("rules", rules)]
+        .into_iter()
+        .filter(|(_, causes)| !causes.is_empty())
+        .map(|(kind, causes)| vec![PaintedCell::plain(kind), PaintedCell::plain(escape_control(&causes.join(", ")))])
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("{}\n{}", io.paint.strong("most common causes (trials)"), fitted_rows(&rows, io.width, 1))
+}
+
+/// Says which tools were called instead of which.
+fn confusion(tools: &ToolConfusion) -> String {
+    let ToolConfusion { called, expected } = tools;
+    match (called.as_str(), expected.as_str()) {
+        ("", expected) => format!("no tool for {expected}"),
+        (called, "") => format!("{called} where no tool fits"),
+        (called, expected) => format!("{called} for {expected}"),
+    }
+}

@@ -1,0 +1,135 @@
+//! Counts of trials and verdicts, what a run could not decide, and what it was run on.
+
+use super::super::escape::escape_control;
+use super::super::wrap::wrap;
+use super::super::{RunReport, deviations, judge_hint};
+use crate::io::CliOutput;
+use campaign::RunSummary;
+use model::{AbortCause, Money, Verdict};
+use std::time::Duration;
+
+/// Aborted trials and flaky cases listed without `--verbose`.
+const MAX_LISTED: usize = 3;
+
+pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
+    let summary = shown.summary;
+    let unsure = |text: &str| io.paint.unsure(text);
+    let mut text = format!("{}{}", aborted(io, summary), flaky(io, summary));
+    text.push_str(&wrapped(io, &trials_line(shown), str::to_owned));
+    text.push_str(&wrapped(io, &verdicts_line(summary), str::to_owned));
+    let unrecorded = summary.outcomes.aborted_by(AbortCause::NeedsRecording);
+    if unrecorded > 0 {
+        let what = format!("needs recording: {}", model::count(unrecorded, "trial"));
+        text.push_str(&wrapped(io, &[&what, "rerun with --record-missing"].join("; "), unsure));
+    }
+    if shown.left_out > 0 {
+        let cases = model::count(shown.left_out, "case");
+        text.push_str(&wrapped(io, &format!("left out: {cases} beyond the budget of the tier; --budget raises it"), unsure));
+    }
+    if let Some([what, remedy]) = judge_hint::hint(shown) {
+        text.push_str(&wrapped(io, &[what, remedy].join("; "), unsure));
+    }
+    if summary.rubrics_without_verdict > 0 {
+        let trials = model::count(summary.rubrics_without_verdict, "trial");
+        text.push_str(&wrapped(io, &format!("rubrics: {trials} without a readable verdict, so the run is incomplete"), unsure));
+    }
+    if let Some(judge) = &shown.judge {
+        text.push_str(&wrapped(io, judge, str::to_owned));
+    }
+    text.push_str(&deviations::text(io, shown.workspace));
+    text.push_str(&wrapped(io, &footer(shown), |text| io.paint.dim(text)));
+    if summary.subjects == ["reference"] {
+        let line = "the reference follows the scripts of the cases: this tests the evaluation, no agent was evaluated";
+        text.push_str(&wrapped(io, line, unsure));
+    }
+    text
+}
+
+/// Breaks a line at words, further ones indented.
+fn wrapped(io: &CliOutput, line: &str, paint: impl Fn(&str) -> String) -> String {
+    let lines = wrap(line, io.width.saturating_sub(2));
+    lines.iter().enumerate().map(|(n, line)| format!("{}{}\n", if n == 0 { "" } else { "  " }, paint(line))).collect()
+}
+
+/// Names failed cases that no gate reads.
+pub(super) fn failures_without_gate(io: &CliOutput, summary: &RunSummary) -> String {
+    let unread = &summary.failures_without_gate;
+    if unread.trials == 0 {
+        return String::new();
+    }
+    let trials = model::count_of(unread.trials, "failed trial that no gate reads", "failed trials that no gate reads");
+    let what = format!("{trials}: {}", escape_control(&unread.cases.join(", ")));
+    wrapped(io, &[&what, "add a gate on case_pass"].join("; "), |text| io.paint.unsure(text))
+}
+
+fn trials_line(shown: &RunReport<'_>) -> String {
+    let outcomes = &shown.summary.outcomes;
+    let unread = if shown.summary.unscored > 0 { format!(", {} without a score", shown.summary.unscored) } else { String::new() };
+    let unfunded = outcomes.aborted_by(AbortCause::Unfunded);
+    let unfunded = if unfunded > 0 { format!(" ({unfunded} of them not funded)") } else { String::new() };
+    let time = shown.elapsed.map_or_else(String::new, |elapsed| format!("; took {}", duration_text(elapsed)));
+    let spent = if shown.spent > Money::ZERO { format!("; spent: {} USD", shown.spent) } else { String::new() };
+    format!(
+        "trials: {} planned, {} passed, {} failed, {} unjudged, {} aborted{unfunded}{unread}{time}{spent}",
+        outcomes.planned(),
+        outcomes.passed,
+        outcomes.failed,
+        outcomes.unjudged,
+        outcomes.aborted()
+    )
+}
+
+/// Returns seconds with one decimal below a minute, else whole seconds.
+fn duration_text(elapsed: Duration) -> String {
+    if elapsed < Duration::from_secs(60) {
+        return format!("{:.1} s", elapsed.as_secs_f64());
+    }
+    humantime::format_duration(Duration::from_secs(elapsed.as_secs())).to_string()
+}
+
+fn verdicts_line(summary: &RunSummary) -> String {
+    let of = |verdict| summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == verdict).count();
+    format!(
+        "verdicts: {} met, {} missed, {} without evidence; gates not in scope: {}",
+        of(Verdict::Met),
+        of(Verdict::Missed),
+        of(Verdict::NoEvidence),
+        summary.verdicts.out_of_scope.len()
+    )
+}
+
+fn footer(shown: &RunReport<'_>) -> String {
+    let mut subjects: Vec<&str> = shown.summary.subjects.iter().map(String::as_str).collect();
+    subjects.sort_unstable();
+    let sandbox = shown.sandbox.map(|mode| format!(", sandbox {mode}")).unwrap_or_default();
+    let version = shown.workspace.version_number().map_or_else(String::new, |version| format!(" version {version}"));
+    let (label, record) = (shown.source.label(), shown.summary.record.short());
+    format!("subject {}, workspace {label}{version}, record {record}{sandbox}", subjects.join(", "))
+}
+
+/// Lists aborted trials. Those that never started are not listed.
+fn aborted(io: &CliOutput, summary: &RunSummary) -> String {
+    let all = summary.outcomes.aborted() - summary.outcomes.aborted_by(AbortCause::Interrupted);
+    if all == 0 {
+        return String::new();
+    }
+    let shown = if io.verbose { summary.aborted_trials.len() } else { MAX_LISTED.min(summary.aborted_trials.len()) };
+    let listed = summary.aborted_trials.iter().take(shown);
+    let lines = listed.map(|trial| format!("  {}  {}\n", trial.case, escape_control(&trial.ending.to_string())));
+    let more = all - shown as u64;
+    let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
+    format!("{}\n{}{more}", io.paint.bad(&model::count(all, "aborted trial")), lines.collect::<String>())
+}
+
+/// Lists cases that passed some of their trials and failed others.
+fn flaky(io: &CliOutput, summary: &RunSummary) -> String {
+    if summary.flaky.is_empty() {
+        return String::new();
+    }
+    let shown = if io.verbose { summary.flaky.len() } else { MAX_LISTED.min(summary.flaky.len()) };
+    let listed = summary.flaky.iter().take(shown);
+    let lines = listed.map(|one| format!("  {}  {}  {} of {} passed\n", one.case, one.subject, one.passed, one.of));
+    let more = summary.flaky.len() - shown;
+    let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
+    format!("{}\n{}{more}", model::count(summary.flaky.len(), "flaky case"), lines.collect::<String>())
+}

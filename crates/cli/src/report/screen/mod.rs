@@ -1,0 +1,84 @@
+//! Result of a run on one screen: the verdict, the dimensions, one line per missed gate, the causes, the counts, the next command.
+
+mod causes;
+mod counts;
+mod dimensions;
+mod gates;
+
+use super::gate_lines::{GateLine, gate_lines};
+use super::{RunReport, gate_table};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
+use model::Verdict;
+
+pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
+    let lines = gate_lines(shown.workspace, &shown.summary.verdicts.judgements);
+    let mut text = if io.verbose { gate_table::render(io, shown) } else { String::new() };
+    text.push_str(&headline(io, shown, &lines));
+    text.push_str(&dimensions::render(io, &lines));
+    text.push_str(&gates::render(io, shown, &lines));
+    text.push_str(&counts::failures_without_gate(io, shown.summary));
+    text.push_str(&causes::render(io, shown.summary));
+    text.push_str(&counts::render(io, shown));
+    text.push_str(&next(io, shown, &lines));
+    text
+}
+
+/// Returns the verdict in one word.
+fn verdict_word(exit: ExitKind) -> &'static str {
+    match exit {
+        ExitKind::Clean => "PASSED",
+        ExitKind::Missed => "FAILED",
+        ExitKind::Usage => "REFUSED",
+        ExitKind::Incomplete => "INCOMPLETE",
+    }
+}
+
+fn paint_verdict(io: &CliOutput, exit: ExitKind, text: &str) -> String {
+    match exit {
+        ExitKind::Clean => io.paint.good(text),
+        ExitKind::Missed | ExitKind::Usage => io.paint.bad(text),
+        ExitKind::Incomplete => io.paint.unsure(text),
+    }
+}
+
+/// Returns the verdict and its counts in one line, for standard error.
+pub(super) fn verdict_line(shown: &RunReport<'_>) -> String {
+    let gates = gate_counts(shown, &gate_lines(shown.workspace, &shown.summary.verdicts.judgements));
+    let outcomes = &shown.summary.outcomes;
+    let (passed, failed, unjudged, aborted) = (outcomes.passed, outcomes.failed, outcomes.unjudged, outcomes.aborted());
+    format!("{}  {gates}; trials: {passed} passed, {failed} failed, {unjudged} unjudged, {aborted} aborted", verdict_word(shown.exit))
+}
+
+/// Returns the first line of the screen without colours.
+pub(super) fn headline_text(shown: &RunReport<'_>) -> String {
+    let lines = gate_lines(shown.workspace, &shown.summary.verdicts.judgements);
+    format!("{} {}", verdict_word(shown.exit), gate_counts(shown, &lines))
+}
+
+fn headline(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
+    format!("{}  {}\n", paint_verdict(io, shown.exit, verdict_word(shown.exit)), gate_counts(shown, lines))
+}
+
+fn gate_counts(shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
+    let of = |verdict| lines.iter().filter(|line| line.verdict == verdict).count();
+    let mut subjects: Vec<&str> = shown.summary.subjects.iter().map(String::as_str).collect();
+    subjects.sort_unstable();
+    let missed = model::count(of(Verdict::Missed), "gate");
+    let (unknown, met) = (of(Verdict::NoEvidence), of(Verdict::Met));
+    format!("{}: {missed} missed, {unknown} without evidence, {met} met", subjects.join(", "))
+}
+
+/// Returns the command that shows the worst case, and the one that shows everything.
+fn next(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
+    let mut text = String::new();
+    let missed = lines.iter().filter(|line| line.verdict == Verdict::Missed);
+    if let Some((line, worst)) = missed.filter_map(|line| Some((line, line.worst.worst.first()?))).next() {
+        text.push_str(&format!("next: {}\n", io.paint.strong(&shown.show_command(io, line.subject, worst))));
+    }
+    if let Some(run) = shown.run.filter(|_| !io.verbose && shown.show_flags.is_some()) {
+        let details = format!("all gates, slices and worst cases: bardo-eval score {run} --verbose{}{}\n", shown.store_flag, io.workspace_flag());
+        text.push_str(&io.paint.dim(&details));
+    }
+    text
+}
