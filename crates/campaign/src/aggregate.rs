@@ -3,7 +3,7 @@
 
 use crate::summary::{AbortedTrial, FlakyCase, OutcomeCounts, RunSummary, UnreadFailures};
 use model::suite::Case;
-use model::{AbortCause, CaseOutcome, ContentHash, Plan, PlanOutline, RecordHasher, RunClaim, Trial, Workspace};
+use model::{AbortCause, CaseOutcome, ContentHash, Plan, PlanOutline, RecordHasher, RunClaim, Score, ScorerId, Trial, Workspace};
 use score::causes::FailureCauses;
 use score::gates::{GateJudge, MeasuredTrial};
 use score::outcome::{RubricState, case_outcome, has_readings, rubric_state};
@@ -118,7 +118,7 @@ impl<'w> RunAggregator<'w> {
             let (aborted, content) = (outcome.is_aborted(), Some(content));
             let is_read = self.gates.add(&MeasuredTrial { trial: &trial.id, subject: &trial.subject, case, scores, aborted, content });
             if outcome == CaseOutcome::Failed && !is_read {
-                self.counts.add_unread_failure(&trial.case);
+                self.counts.add_unread_failure(&trial.case, scores);
             }
         }
         outcome
@@ -204,8 +204,10 @@ impl RunCounts {
         }
     }
 
-    fn add_unread_failure(&mut self, case: &str) {
-        let UnreadFailures { trials, cases } = &mut self.failures_without_gate;
+    fn add_unread_failure(&mut self, case: &str, scores: &[Score]) {
+        let UnreadFailures { trials, cases, scorers } = &mut self.failures_without_gate;
+        let missed = |id: ScorerId| scores.iter().any(|score| score.scorer == id && score.reading.is_violation());
+        scorers.insert(if missed(ScorerId::Judged) && !missed(ScorerId::CasePass) { ScorerId::Judged } else { ScorerId::CasePass });
         *trials += 1;
         if cases.len() < MAX_UNREAD_SHOWN && !cases.iter().any(|shown| shown == case) {
             cases.push(case.to_owned());

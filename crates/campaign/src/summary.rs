@@ -1,8 +1,8 @@
 //! Result of a run without its transcripts, as needed by reports.
 
-use model::{AbortCause, CaseOutcome, ContentHash, Ending, GateVerdicts, RunClaim};
+use model::{AbortCause, CaseOutcome, ContentHash, Ending, GateVerdicts, RunClaim, ScorerId};
 use score::causes::FailureCauses;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSummary {
@@ -42,6 +42,8 @@ pub struct UnreadFailures {
     pub trials: u64,
     /// First cases of these trials.
     pub cases: Vec<String>,
+    /// Scorers that a gate would have to read.
+    pub scorers: BTreeSet<ScorerId>,
 }
 
 /// Trial that is not evidence.

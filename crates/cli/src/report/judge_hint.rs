@@ -14,7 +14,11 @@ pub(super) fn hint(shown: &RunReport<'_>) -> Option<[String; 2]> {
         0 => String::new(),
         open => format!(", so {} undecided", model::count_of(open, "verdict is", "verdicts are")),
     };
-    let what = format!("rubrics: {trials} not judged, counted neither as passed nor as failed{verdicts}");
+    let open = match summary.outcomes.unjudged {
+        0 => "all of them decided by other expectations".to_owned(),
+        open => format!("{open} of them neither passed nor failed"),
+    };
+    let what = format!("rubrics: {trials} not judged, {open}{verdicts}");
     Some([what, remedy(shown.workspace, summary.claim.tier)])
 }
 

@@ -129,8 +129,12 @@ fn estimate_text(plan: &RunPlan, forecast: &CostForecast) -> String {
     };
     let minutes = seconds as f64 / 60.0;
     let reserved = forecast.reserved_at_once(plan.spec().options.concurrency);
-    let cost = match (likely, forecast.budget) {
-        (Some(likely), Some(budget)) if likely > budget && plan.left_out() == 0 => {
+    let reserved = format!("{:.2}", reserved.as_usd());
+    let budget = forecast.budget;
+    let is_beyond = likely.zip(budget).is_some_and(|(likely, budget)| likely > budget);
+    let likely = likely.map(|likely| format!("{:.2}", likely.as_usd()));
+    let cost = match (likely, budget) {
+        (Some(likely), Some(budget)) if is_beyond && plan.left_out() == 0 => {
             format!("likely {likely} USD, more than the budget of {budget} USD; trials beyond it are not funded")
         }
         (Some(likely), Some(budget)) => format!("likely {likely} USD of a budget of {budget} USD"),
@@ -139,6 +143,6 @@ fn estimate_text(plan: &RunPlan, forecast: &CostForecast) -> String {
         (None, None) => "price unknown, no budget".to_owned(),
     };
     let calls = model::count(calls, "model call");
-    let reserved = if reserved == Money::ZERO { String::new() } else { format!("; calls in flight reserve up to {reserved} USD at once") };
+    let reserved = if reserved == "0.00" { String::new() } else { format!("; calls in flight reserve up to {reserved} USD at once") };
     format!("about {calls}{judge}: {minutes:.1} minutes{allowed}, at 8 calls of 3 s at once\ncost: {cost}{reserved}\n")
 }

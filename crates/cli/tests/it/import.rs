@@ -160,7 +160,7 @@ fn init_from_mcp_passes_smoke() {
         .assert_exit(0)
         .assert_stdout("next: bardo-eval smoke --workspace evals");
     folder.run(&["smoke"]).assert_exit(0).assert_stdout("smoke passed");
-    folder.run(&["run", "--subject", "reference"]).assert_exit(0).assert_stdout("1 planned, 1 finished, 0 aborted");
+    folder.run(&["run", "--subject", "reference"]).assert_exit(0).assert_stdout("1 planned, 1 passed, 0 failed, 0 unjudged, 0 aborted");
     folder.run(&["tools", "diff", "--mcp", &server_everything_command()]).assert_exit(0);
     folder.run(&["tools", "export", "--out", "lists"]).assert_exit(0).assert_stdout("wrote 4 lists");
 }

@@ -59,8 +59,12 @@ fn failing_judge_fails_case_unreadable_judge_is_error() {
         chat::tool_call_reply(1, "verdict", &json!({ "verdict": "fail", "score": 1, "reason": "No risk is named." }))
     });
     let folder = with_judge(&strict);
-    folder.run(&["run", "--subject", "reference", "--judge", "judge", "--budget", "1"]).assert_exit(0);
-    folder.run(&["show", "convert_half_an_ether"]).assert_stdout("says fail, 1 of 5").assert_stdout("✗ judged").assert_stdout("✗ judged");
+    // The minimal workspace has no gate on the judge, so the failure is named and the run is not clean.
+    folder
+        .run(&["run", "--subject", "reference", "--judge", "judge", "--budget", "1"])
+        .assert_exit(3)
+        .assert_stdout("1 failed trial that no gate reads: convert_half_an_ether; add a gate on judged");
+    folder.run(&["show", "convert_half_an_ether"]).assert_stdout("says fail, 1 of 5").assert_stdout("✗ judged");
     let mumbling = chat::serve_chat(|_, _| chat::text_reply("{\"verdict\": \"pass\", \"score\": 5, \"reason\": \"x\"}"));
     let folder = with_judge(&mumbling);
     folder

@@ -33,7 +33,7 @@ fn record_missing_records_only_missing_replies() {
     let both = ["run", "--subject", "local", "--profile", "trader", "--budget", "1", "--no-cache"];
     let ran = folder.run(&[&both[..], &["--replay"]].concat()).assert_exit(3);
     assert_eq!(asked.load(Ordering::SeqCst), 1, "a replay makes no calls");
-    let ran = ran.assert_stdout("needs recording: 1 trial  rerun with --record-missing");
+    let ran = ran.assert_stdout("needs recording: 1 trial; rerun with --record-missing");
     ran.assert_stdout("needs recording: not recorded: this request was never recorded; the nearest recording differs in");
     let document = folder.json(&[&both[..], &["--replay"]].concat(), 3);
     assert_eq!((&document["needs_recording"], &document["trials"]["finished"]), (&json!(1), &json!(1)), "{document:#}");

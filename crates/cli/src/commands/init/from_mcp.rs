@@ -59,6 +59,15 @@ gates:
     aggregate: rate
     at_least: 0.85
     why: A correct tool is useless if the model does not pick it.
+  - id: case_pass_rate
+    spec: ours
+    scorer: case_pass
+    slice: pooled
+    tiers: [2]
+    min_cases: 10
+    aggregate: rate
+    at_least: 0.85
+    why: A case that misses one of its expectations must count in a gate.
 ";
 
 /// Returns a suite with one example case.

@@ -58,8 +58,9 @@ pub(super) fn failures_without_gate(io: &CliOutput, summary: &RunSummary) -> Str
         return String::new();
     }
     let trials = model::count_of(unread.trials, "failed trial that no gate reads", "failed trials that no gate reads");
+    let scorers: Vec<&str> = unread.scorers.iter().map(|scorer| scorer.word()).collect();
     let what = format!("{trials}: {}", escape_control(&unread.cases.join(", ")));
-    wrapped(io, &[&what, "add a gate on case_pass"].join("; "), |text| io.paint.unsure(text))
+    wrapped(io, &format!("{what}; add a gate on {}", scorers.join(" and on ")), |text| io.paint.unsure(text))
 }
 
 fn trials_line(shown: &RunReport<'_>) -> String {
