@@ -29,7 +29,7 @@ fn new_case(io: &CliOutput, source: &WorkspaceSource, args: &CaseNewArgs) -> Exi
     };
     let path = format!("suites/{}/{}.yaml", drafted.kind.word(), drafted.id);
     let text = format!(
-        "# Drafted from trial {}. It expects what happened; edit it to expect what should happen.\n{}",
+        "# Drafted from trial {}. It expects what happened; edit it to expect what should happen.\n# A draft authorises nothing: if the user allowed to spend, say how much under `intent:`.\n{}",
         args.from,
         yaml::emit(&drafted.suite)
     );

@@ -100,7 +100,7 @@ fn tier_4_lacks_only_the_red_team() {
 
 #[test]
 fn tier_2_is_red_with_a_judge_that_denies() {
-    let one_agent = [&run_tier("2")[..], &["--agent", "trade-executor"]].concat();
+    let one_agent = [&run_tier("2")[..], &["--agent", "trade-executor", "--verbose"]].concat();
     let ran = with_judge(|_| false).run(&one_agent).assert_exit(1);
     ran.assert_stdout("the judge says fail");
 }

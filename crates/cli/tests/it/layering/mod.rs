@@ -39,6 +39,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("model", "catalog", &["hash", "tool_listing", "location", "problem", "registry", "text_enum", "yaml"]),
     ("model", "coverage", &["location", "problem", "yaml"]),
     ("model", "decimal", &[]),
+    ("model", "dimension", &["gate", "scorer", "suite", "text_enum"]),
     ("model", "defaults", &["money", "location", "problem", "yaml"]),
     ("model", "files", &[]),
     ("model", "gate", &["location", "problem", "scorer", "suite", "yaml"]),
@@ -102,6 +103,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ),
     ("model", "world", &["location", "problem", "registry", "yaml"]),
     ("model", "yaml", &["location", "problem"]),
+    ("score", "causes", &["scorers"]),
     (
         "score",
         "checks",
