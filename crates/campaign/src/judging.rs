@@ -5,13 +5,14 @@ use futures::stream;
 use model::suite::Case;
 use model::transcript::JudgeGrade;
 use model::{Ending, Event, EventKind, Transcript};
-use run::judge::{JudgeFault, JudgeQuery, LlmJudge};
+use run::judge::{JudgeFault, JudgeQuery, LlmJudge, first_words};
 use run::ledger::{CallId, CallRole};
 use run::providers::FaultKind;
 use score::questions::{
-    GradedExample, JudgeAnswer, JudgeAnswerError, JudgeCalibration, JudgeQuestion, LabelledExample, VerdictOrder, calibrate,
-    trial_questions,
+    CalibrationIntervals, GradedExample, JudgeAnswer, JudgeAnswerError, JudgeCalibration, JudgeQuestion, LabelledExample, VerdictOrder,
+    calibrate, calibration_intervals, trial_questions,
 };
+use serde::Serialize;
 
 /// Asks the judge all questions about a finished trial. Cases without a rubric have none.
 pub async fn ask_judge(judge: &LlmJudge, case: &Case, seed: u64, transcript: &mut Transcript) {
@@ -52,8 +53,27 @@ pub enum CalibrationError {
     OneLabel,
 }
 
+/// Calibration with its intervals and the verdicts that could not be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CalibrationReport {
+    pub found: JudgeCalibration,
+    pub intervals: CalibrationIntervals,
+    pub unread: Vec<UnreadVerdict>,
+}
+
+/// Answer of a judge without a valid verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnreadVerdict {
+    pub example: String,
+    pub why: String,
+}
+
 /// Asks a judge about every example twice, with the verdicts in both orders.
-pub async fn calibrate_judge(judge: &LlmJudge, examples: &[LabelledExample], at_once: usize) -> Result<JudgeCalibration, CalibrationError> {
+pub async fn calibrate_judge(
+    judge: &LlmJudge,
+    examples: &[LabelledExample],
+    at_once: usize,
+) -> Result<CalibrationReport, CalibrationError> {
     let asked = examples.iter().flat_map(|example| [(example, VerdictOrder::PassFirst), (example, VerdictOrder::FailFirst)]);
     let mut grades = stream::iter(asked).map(|(example, offered)| grade(judge, example, offered)).buffered(at_once.max(1));
     let mut graded = vec![];
@@ -61,7 +81,18 @@ pub async fn calibrate_judge(judge: &LlmJudge, examples: &[LabelledExample], at_
         let (Some(pass_first), Some(fail_first)) = (grades.next().await, grades.next().await) else { break };
         graded.push(GradedExample { example, pass_first: pass_first?, fail_first: fail_first? });
     }
-    calibrate(&graded).ok_or(CalibrationError::OneLabel)
+    let measured = calibrate(&graded).zip(calibration_intervals(&graded));
+    let (found, intervals) = measured.ok_or(CalibrationError::OneLabel)?;
+    Ok(CalibrationReport { found, intervals, unread: unread_verdicts(&graded) })
+}
+
+/// Returns the answers without a verdict, one per example: the first of both orders.
+fn unread_verdicts(graded: &[GradedExample<'_>]) -> Vec<UnreadVerdict> {
+    let first = |one: &GradedExample<'_>| {
+        let error = one.pass_first.as_ref().err().or(one.fail_first.as_ref().err())?;
+        Some(UnreadVerdict { example: one.example.id.clone(), why: error.to_string() })
+    };
+    graded.iter().filter_map(first).collect()
 }
 
 async fn grade(
@@ -72,8 +103,16 @@ async fn grade(
     let question = example.question(offered);
     let call = CallId { trial: question.id.clone(), role: CallRole::Judge, n: 0 };
     match judge.ask(&query(call, 1, &question)).await {
-        Ok(text) => Ok(JudgeAnswer::parse(&question, &text).map(|answer| answer.grade)),
+        Ok(text) => Ok(JudgeAnswer::parse(&question, &text).map(|answer| answer.grade).map_err(|error| with_words(error, &text))),
         Err(fault @ JudgeFault::Provider(_)) => Err(CalibrationError::Fault(fault)),
         Err(fault) => Ok(Err(JudgeAnswerError::NotOneVerdict(fault.to_string()))),
+    }
+}
+
+/// Adds the beginning of an answer to the reason why it is none.
+fn with_words(error: JudgeAnswerError, text: &str) -> JudgeAnswerError {
+    match error {
+        JudgeAnswerError::NotOneVerdict(why) => JudgeAnswerError::NotOneVerdict(format!("{why}; it said {}", first_words(text))),
+        other @ (JudgeAnswerError::ScoreOutOfRange(_) | JudgeAnswerError::Contradiction { .. } | JudgeAnswerError::NoReason) => other,
     }
 }

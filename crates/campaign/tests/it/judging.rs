@@ -196,7 +196,7 @@ async fn calibration_detects_a_lenient_judge() {
     assert!(examples.len() >= 120 && passes * 2 == examples.len(), "{} examples, {passes} of them pass", examples.len());
     let workspace = workspace();
     let (lenient, asked) = judge(&workspace, |_| Ok(reply(vec![verdict("pass", 5)], StopReason::Calls)));
-    let found = calibrate_judge(&lenient, &examples, 4).await.expect("a calibration");
+    let found = calibrate_judge(&lenient, &examples, 4).await.expect("a calibration").found;
     assert_eq!((found.agreement, found.kappa, found.false_pass, found.order_flips), (0.5, 0.0, 1.0, 0.0));
     assert_eq!(asked.lock().expect("a lock that is not poisoned").len(), 2 * examples.len());
     assert!(asked.lock().expect("a lock that is not poisoned").iter().all(|ask| !format!("{:?}", ask.request()).contains("\"label\"")));
@@ -207,8 +207,9 @@ async fn calibration_separates_bad_replies_from_faults() {
     let examples = LabelledExample::parse_lines(SHIPPED_EXAMPLES).expect("examples");
     let workspace = workspace();
     let (vague, _) = judge(&workspace, |_| Ok(reply(vec![ContentBlock::text("Partly.")], StopReason::End)));
-    let found = calibrate_judge(&vague, &examples, 4).await.expect("a calibration");
-    assert_eq!((found.agreement, found.unread), (0.0, examples.len()));
+    let report = calibrate_judge(&vague, &examples, 4).await.expect("a calibration");
+    assert_eq!((report.found.agreement, report.found.unread, report.unread.len()), (0.0, examples.len(), examples.len()));
+    assert!(report.unread[0].why.contains("Partly."), "{:?}", report.unread[0]);
     let (gone, _) = judge(&workspace, |_| Err(ProviderFault::new(FaultKind::Unreachable, "")));
     let fault = calibrate_judge(&gone, &examples, 4).await;
     assert!(matches!(fault, Err(CalibrationError::Fault(JudgeFault::Provider(_)))), "{fault:?}");

@@ -1,10 +1,12 @@
 //! Arguments of `chat`, `judge` and `case`.
 
+use super::evidence::parse_share;
 use super::run::DefenceArg;
 use super::store::StoreArgs;
 use clap::{Args, Subcommand};
 use launcher::SandboxMode;
 use model::Money;
+use score::questions::AgreementBounds;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -60,6 +62,12 @@ pub(crate) struct CalibrateArgs {
     /// Judge to calibrate: a subject of the workspace with a model
     #[arg(long, value_name = "NAME", default_value = "claude-sonnet")]
     pub judge: String,
+    /// Least share of examples judged as labelled; below it the exit code is 1
+    #[arg(long, value_name = "SHARE", default_value_t = AgreementBounds::DEFAULT.agreement, value_parser = parse_share)]
+    pub min_agreement: f64,
+    /// Least kappa, the agreement beyond chance; below it the exit code is 1
+    #[arg(long, value_name = "KAPPA", default_value_t = AgreementBounds::DEFAULT.kappa, value_parser = parse_share)]
+    pub min_kappa: f64,
     /// Spending limit, in US dollars
     #[arg(long, value_name = "USD", default_value = "2")]
     pub budget: Money,

@@ -22,3 +22,9 @@ fn parse_fraction(text: &str) -> Result<f64, UserError> {
     let number: f64 = text.parse().map_err(|_| UserError::without_remedy("not a number"))?;
     if number > 0.0 && number < 1.0 { Ok(number) } else { Err(UserError::without_remedy("must be between 0 and 1, such as 0.95")) }
 }
+
+/// Parses a number between 0 and 1, both included.
+pub(super) fn parse_share(text: &str) -> Result<f64, UserError> {
+    let number: f64 = text.parse().map_err(|_| UserError::without_remedy("not a number"))?;
+    if (0.0..=1.0).contains(&number) { Ok(number) } else { Err(UserError::without_remedy("must be between 0 and 1, such as 0.8")) }
+}

@@ -35,12 +35,13 @@ fn run_report_shows_the_judge_calibration() {
         .run(&["run", "--subject", "reference", "--judge", "judge", "--budget", "1"])
         .assert_exit(0)
         .assert_stdout("judge judge: not calibrated");
-    let document = folder.json(&["judge", "calibrate", "--judge", "judge"], 0);
+    let document = folder.json(&["judge", "calibrate", "--judge", "judge"], 1);
     let found = &document["calibration"];
     assert_eq!((found["examples"].as_u64(), found["agreement"].as_f64(), found["kappa"].as_f64()), (Some(136), Some(0.5), Some(0.0)));
     assert_eq!((found["false_pass"].as_f64(), found["order_flips"].as_f64()), (Some(1.0), Some(0.0)));
     let ran = folder.run(&["run", "--subject", "reference", "--judge", "judge", "--budget", "1"]).assert_exit(0);
     let ran = ran.assert_stdout("judge judge: agreement 0.500 on 136 labelled examples, kappa 0.000");
+    let ran = ran.assert_stdout("too little agreement to rely on its verdicts");
     assert!(!ran.stdout.contains("not judged"), "{}", ran.stdout);
     folder
         .run(&["show", "convert_half_an_ether"])
@@ -114,4 +115,59 @@ fn calibrate_refuses_bad_files_and_unknown_judges() {
     let folder = with_judge(&serve_lenient_judge());
     folder.write("one.jsonl", one);
     folder.run(&["judge", "calibrate", "one.jsonl", "--judge", "judge"]).assert_exit(2).assert_stderr("both labels");
+}
+
+/// Returns a judge that gives each shipped example the verdict of this function, which gets the label.
+fn serve_judge_of_labels(verdict: impl Fn(&str, usize) -> &'static str + Send + 'static) -> String {
+    let examples: Vec<serde_json::Value> = SHIPPED_EXAMPLES.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    chat::serve_chat(move |request, n| {
+        let prompt = request["messages"].to_string();
+        let is_asked = |example: &&serde_json::Value| {
+            let texts = example["material"].as_array().unwrap().iter();
+            texts.chain([&example["rubric"]]).all(|part| {
+                let text = part.get("text").unwrap_or(part).to_string();
+                // The prompt is JSON in the request, so quotes and line breaks are escaped in both.
+                prompt.contains(text.trim_matches('"'))
+            })
+        };
+        let label = examples.iter().find(is_asked).expect("a shipped example")["label"].as_str().unwrap();
+        let word = verdict(label, n);
+        chat::tool_call_reply(1, "verdict", &json!({ "verdict": word, "score": if word == "pass" { 5 } else { 1 }, "reason": "So." }))
+    })
+}
+
+#[test]
+fn calibrate_passes_a_judge_that_agrees() {
+    let folder = with_judge(&serve_judge_of_labels(|label, _| if label == "pass" { "pass" } else { "fail" }));
+    folder
+        .run(&["judge", "calibrate", "--judge", "judge"])
+        .assert_exit(0)
+        .assert_stdout("1.000")
+        .assert_stdout("0.973 to 1.000")
+        .assert_stdout("reliable  needed: agreement 0.800, kappa 0.600")
+        .assert_stdout("spent 0.");
+    let document = folder.json(&["judge", "calibrate", "--judge", "judge", "--min-agreement", "1", "--min-kappa", "1"], 0);
+    assert!(document["spent_usd"].as_f64().unwrap() > 0.0 && document["unread"] == json!([]), "{document:#}");
+}
+
+#[test]
+fn calibrate_fails_a_judge_that_tosses_a_coin() {
+    let folder = with_judge(&serve_judge_of_labels(|_, n| if n.is_multiple_of(2) { "pass" } else { "fail" }));
+    let judge = ["judge", "calibrate", "--judge", "judge", "--concurrency", "1"];
+    folder.run(&judge).assert_exit(1).assert_stdout("not reliable");
+    assert_eq!(folder.json(&judge, 1)["exit"], 1);
+    folder.run(&[&judge[..], &["--min-agreement", "0", "--min-kappa", "0"]].concat()).assert_exit(0);
+    folder.run(&[&judge[..], &["--min-agreement", "80"]].concat()).assert_exit(2).assert_stderr("between 0 and 1");
+}
+
+#[test]
+fn calibrate_lists_verdicts_that_it_cannot_read() {
+    let folder = with_judge(&chat::serve_chat(|_, _| chat::text_reply("I would say that this one passes.")));
+    let judge = ["judge", "calibrate", "--judge", "judge"];
+    let ran = folder.run(&judge).assert_exit(3).assert_stdout("136 examples without a readable verdict");
+    ran.assert_stdout("the judge made no tool call; it said \"I would say that this one passes.\"")
+        .assert_stdout("no verdict could be read");
+    assert_eq!(folder.json(&judge, 3)["unread"].as_array().unwrap().len(), 136);
+    let odd = chat::serve_chat(|_, _| chat::tool_call_reply(1, "verdict", &json!({ "verdict": "maybe", "score": 3, "reason": "Hm." })));
+    with_judge(&odd).run(&judge).assert_exit(3).assert_stdout("\"maybe\" is not one of");
 }

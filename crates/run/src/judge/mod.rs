@@ -38,8 +38,8 @@ pub enum JudgeFault {
     #[error("the judge's answer was cut off")]
     CutOff,
     /// Plain text is not accepted as a verdict: the judged material could have dictated it.
-    #[error("the judge made no tool call")]
-    NoCall,
+    #[error("the judge made no tool call{}", quoted_start(.0))]
+    NoCall(String),
     #[error("the judge called {0} tools instead of one")]
     SeveralCalls(usize),
     #[error("the judge called {0}, which it was not offered")]
@@ -130,10 +130,27 @@ fn single_call(reply: ModelReply) -> Result<String, JudgeFault> {
         .filter_map(|block| if let ContentBlock::Call { tool, args, .. } = block { Some((tool.as_str(), args)) } else { None })
         .collect();
     match calls.as_slice() {
-        [] => Err(JudgeFault::NoCall),
+        [] => Err(JudgeFault::NoCall(reply_text(&reply.blocks))),
         [(VERDICT_TOOL, CallArguments::Object(args))] => Ok(Value::Object(args.clone()).to_string()),
         [(VERDICT_TOOL, CallArguments::Malformed(text))] => Err(JudgeFault::Malformed(text.chars().take(200).collect())),
         [(other, _)] => Err(JudgeFault::OtherTool((*other).to_owned())),
         several => Err(JudgeFault::SeveralCalls(several.len())),
     }
+}
+
+/// Returns the beginning of what the judge said instead of calling the tool.
+fn reply_text(blocks: &[ContentBlock]) -> String {
+    let texts = blocks.iter().filter_map(|block| if let ContentBlock::Text { text, .. } = block { Some(text.as_str()) } else { None });
+    first_words(&texts.collect::<Vec<_>>().join(" "))
+}
+
+fn quoted_start(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!("; it said {said:?}") }
+}
+
+/// Returns the beginning of a text on one line.
+pub fn first_words(text: &str) -> String {
+    const MAX_CHARS: usize = 80;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= MAX_CHARS { line } else { line.chars().take(MAX_CHARS).chain(['…']).collect() }
 }

@@ -2,6 +2,7 @@
 
 use super::answer::JudgeAnswerError;
 use super::question::{JudgeQuestion, QuestionKind, QuestionMaterial};
+use crate::gates::wilson;
 use model::transcript::JudgeGrade;
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +111,63 @@ pub struct JudgeCalibration {
     pub order_bias: f64,
     /// Excess pass rate over the labels in the longer half, minus that in the shorter half.
     pub length_bias: f64,
+}
+
+/// Least agreement and kappa of a judge that may decide gates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AgreementBounds {
+    pub agreement: f64,
+    pub kappa: f64,
+}
+
+impl AgreementBounds {
+    /// On labels of which half pass, both bounds mean the same: four of five examples judged as labelled.
+    pub const DEFAULT: Self = Self { agreement: 0.8, kappa: 0.6 };
+}
+
+/// Conclusion about a judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CalibrationVerdict {
+    Reliable,
+    BelowBounds,
+    /// No verdict could be read, so nothing was measured.
+    NothingRead,
+}
+
+impl JudgeCalibration {
+    pub fn verdict(&self, bounds: AgreementBounds) -> CalibrationVerdict {
+        if self.unread == self.examples {
+            CalibrationVerdict::NothingRead
+        } else if self.agreement < bounds.agreement || self.kappa < bounds.kappa {
+            CalibrationVerdict::BelowBounds
+        } else {
+            CalibrationVerdict::Reliable
+        }
+    }
+}
+
+/// 95 % Wilson intervals of the shares of a calibration.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CalibrationIntervals {
+    pub agreement: (f64, f64),
+    pub false_pass: (f64, f64),
+    pub false_fail: (f64, f64),
+    pub order_flips: (f64, f64),
+}
+
+/// Returns the intervals; `None` unless both labels occur.
+pub fn calibration_intervals(graded: &[GradedExample<'_>]) -> Option<CalibrationIntervals> {
+    let interval = |of: &[&GradedExample<'_>], holds: &dyn Fn(&GradedExample<'_>) -> bool| {
+        wilson(of.iter().filter(|one| holds(one)).count() as u64, of.len() as u64)
+    };
+    let labelled = |label| graded.iter().filter(|one| one.example.label == label).collect::<Vec<_>>();
+    let (all, passing, failing) = (graded.iter().collect::<Vec<_>>(), labelled(JudgeGrade::Pass), labelled(JudgeGrade::Fail));
+    Some(CalibrationIntervals {
+        agreement: interval(&all, &|one| one.pass_first == Ok(one.example.label))?,
+        false_pass: interval(&failing, &|one| one.pass_first == Ok(JudgeGrade::Pass))?,
+        false_fail: interval(&passing, &|one| one.pass_first == Ok(JudgeGrade::Fail))?,
+        order_flips: interval(&all, &|one| one.pass_first.as_ref().ok() != one.fail_first.as_ref().ok())?,
+    })
 }
 
 /// Measures the judge on graded examples. Returns `None` unless both labels occur.

@@ -5,5 +5,8 @@ mod calibration;
 mod question;
 
 pub use answer::{JudgeAnswer, JudgeAnswerError};
-pub use calibration::{ExampleError, ExampleMessage, GradedExample, JudgeCalibration, LabelledExample, VerdictOrder, calibrate};
+pub use calibration::{
+    AgreementBounds, CalibrationIntervals, CalibrationVerdict, ExampleError, ExampleMessage, GradedExample, JudgeCalibration,
+    LabelledExample, VerdictOrder, calibrate, calibration_intervals,
+};
 pub use question::{JudgeQuestion, QuestionKind, QuestionMaterial, trial_questions};

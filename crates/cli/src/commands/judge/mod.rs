@@ -1,14 +1,17 @@
 //! `judge calibrate`: measures a judge on labelled examples. The result is stored beside the runs and printed with judged runs.
 
+mod calibration_text;
+
 use super::models;
-use crate::args::{CalibrateArgs, JudgeCommand, ReportFormat};
+use crate::args::{CalibrateArgs, JudgeCommand};
 use crate::exit::ExitKind;
 use crate::files;
 use crate::io::CliOutput;
 use crate::report;
 use crate::workspace_source::WorkspaceSource;
 use ::run::providers::CassetteMode;
-use ::score::questions::{ExampleError, JudgeCalibration, LabelledExample};
+use ::score::questions::{AgreementBounds, CalibrationVerdict, ExampleError, JudgeCalibration, LabelledExample};
+use calibration_text::CalibrationResult;
 use campaign::{CalibrationError, calibrate_judge};
 use model::{ContentHash, SubjectFile, UserError, Workspace};
 use serde::{Deserialize, Serialize};
@@ -43,16 +46,16 @@ fn calibrate(io: &CliOutput, source: &WorkspaceSource, args: &CalibrateArgs) -> 
         Ok(read) => read,
         Err(wrong) => return report::print_refusal(io, "judge calibrate", &wrong),
     };
-    let prepared = models::find_subject(&workspace, &args.judge).and_then(|file| {
-        models::open_judge(file, &models::provider_config(Some(args.budget)), CassetteMode::Off).map(|judge| (file, judge))
-    });
+    let config = models::provider_config(Some(args.budget));
+    let prepared = models::find_subject(&workspace, &args.judge)
+        .and_then(|file| models::open_judge(file, &config, CassetteMode::Off).map(|judge| (file, judge)));
     let (file, judge) = match prepared {
         Ok(prepared) => prepared,
         Err(why) => return report::print_refusal(io, "judge calibrate", &[why]),
     };
     let at_once = usize::try_from(args.concurrency).unwrap_or(1);
-    let found = match super::block_on(calibrate_judge(&judge, &examples, at_once)) {
-        Ok(Ok(found)) => found,
+    let report = match super::block_on(calibrate_judge(&judge, &examples, at_once)) {
+        Ok(Ok(report)) => report,
         Ok(Err(CalibrationError::OneLabel)) => {
             return report::print_refusal(
                 io,
@@ -69,10 +72,23 @@ fn calibrate(io: &CliOutput, source: &WorkspaceSource, args: &CalibrateArgs) -> 
             return ExitKind::Incomplete;
         }
     };
-    let calibrated =
-        StoredCalibration { judge: file.name.value.clone(), configuration: file.identity(), examples: ContentHash::of_text(&text), found };
-    let saved = save_calibration(io, &args.store.store, &calibrated);
-    io.print_result(&calibration_text(io, &calibrated), saved)
+    let bounds = AgreementBounds { agreement: args.min_agreement, kappa: args.min_kappa };
+    let calibrated = StoredCalibration {
+        judge: file.name.value.clone(),
+        configuration: file.identity(),
+        examples: ContentHash::of_text(&text),
+        found: report.found.clone(),
+    };
+    let exit = match report.found.verdict(bounds) {
+        CalibrationVerdict::Reliable => save_calibration(io, &args.store.store, &calibrated),
+        CalibrationVerdict::BelowBounds => {
+            save_calibration(io, &args.store.store, &calibrated);
+            ExitKind::Missed
+        }
+        CalibrationVerdict::NothingRead => ExitKind::Incomplete,
+    };
+    let spent = config.budget.spent();
+    io.print_result(&calibration_text::render(io, &CalibrationResult { judge: &args.judge, report: &report, bounds, spent, exit }), exit)
 }
 
 fn read_examples(source: &WorkspaceSource, file: Option<&Path>) -> Result<(String, Vec<LabelledExample>), Vec<UserError>> {
@@ -88,32 +104,6 @@ fn read_examples(source: &WorkspaceSource, file: Option<&Path>) -> Result<(Strin
     let wrong = |wrong: Vec<ExampleError>| wrong.iter().map(|wrong| UserError::caused_by(wrong).with_context(&name)).collect::<Vec<_>>();
     let examples = LabelledExample::parse_lines(&text).map_err(wrong)?;
     Ok((text, examples))
-}
-
-fn calibration_text(io: &CliOutput, calibrated: &StoredCalibration) -> String {
-    let StoredCalibration { judge, found, .. } = calibrated;
-    if io.format == ReportFormat::Json {
-        return format!(
-            "{:#}\n",
-            json!({ "format": report::FORMAT, "command": "judge calibrate", "judge": judge, "calibration": found, "exit": 0 })
-        );
-    }
-    let rows = [
-        ("agreement", found.agreement, "examples judged as labelled"),
-        ("kappa", found.kappa, "0 is chance, 1 is full agreement"),
-        ("false pass", found.false_pass, "share of failing examples that it passed"),
-        ("false fail", found.false_fail, "share of passing examples that it failed"),
-        ("order flips", found.order_flips, "verdicts that changed with the order of the options"),
-        ("order bias", found.order_bias, "how much more often it passes when pass is offered first"),
-        ("length bias", found.length_bias, "preference for longer material beyond that of the labels"),
-    ];
-    let rows = rows.map(|(name, value, meaning)| vec![name.to_owned(), format!("{value:.3}"), meaning.to_owned()]);
-    let unread = if found.unread > 0 { format!(", {} of them without a readable verdict", found.unread) } else { String::new() };
-    format!(
-        "{}\n\njudge {judge} on {}{unread}\n",
-        report::table(&["measure", "value", "meaning"], rows.to_vec()),
-        model::count(found.examples, "example")
-    )
 }
 
 /// Returns the path of a calibration: beside the store, one file per configuration of a judge.
@@ -143,11 +133,15 @@ pub(super) fn calibration_summary(workspace: &Workspace, store: &Path, name: &st
         saved.and_then(|text| serde_json::from_str::<StoredCalibration>(&text).ok()).filter(|saved| saved.configuration == file.identity());
     Some(match calibrated {
         Some(StoredCalibration { found, .. }) => format!(
-            "judge {name}: agreement {:.3} on {}, kappa {:.3}, false pass rate {:.3}",
+            "judge {name}: agreement {:.3} on {}, kappa {:.3}, false pass rate {:.3}{}",
             found.agreement,
             model::count(found.examples, "labelled example"),
             found.kappa,
-            found.false_pass
+            found.false_pass,
+            match found.verdict(AgreementBounds::DEFAULT) {
+                CalibrationVerdict::Reliable => "",
+                CalibrationVerdict::BelowBounds | CalibrationVerdict::NothingRead => "; too little agreement to rely on its verdicts",
+            }
         ),
         None => format!("judge {name}: not calibrated; run bardo-eval judge calibrate --judge {name}"),
     })
