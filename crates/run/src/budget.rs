@@ -21,6 +21,17 @@ struct BudgetState {
     spent_before: Money,
     under_way: u64,
     billing: BillingDoubts,
+    /// Ceiling of the cheapest call that was refused.
+    cheapest_refused: Option<Money>,
+}
+
+/// Money that was missing for the cheapest call that was not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FundingGap {
+    /// Amount that the call reserves: the most it can cost.
+    pub reserved: Money,
+    /// Least limit of the run with which the call would have been sent.
+    pub least_limit: Money,
 }
 
 /// Replies whose token counts could not be used.
@@ -63,6 +74,13 @@ impl Budget {
         self.lock().spent
     }
 
+    /// Returns the money that was missing; `None` if every call was funded.
+    pub fn funding_gap(&self) -> Option<FundingGap> {
+        let state = self.lock();
+        let least_limit = |reserved| state.spent_before.saturating_add(state.spent).saturating_add(state.reserved).saturating_add(reserved);
+        state.cheapest_refused.map(|reserved| FundingGap { reserved, least_limit: least_limit(reserved) })
+    }
+
     pub fn billing_doubts(&self) -> BillingDoubts {
         self.lock().billing
     }
@@ -99,7 +117,10 @@ impl Budget {
             self.limit.map(|limit| limit.saturating_sub(state.spent_before).saturating_sub(state.spent).saturating_sub(state.reserved));
         match left {
             Some(left) if left < ceiling && state.under_way > 0 => None,
-            Some(left) if left < ceiling => Some(Err(BudgetExhausted::TooLittle { left, ceiling })),
+            Some(left) if left < ceiling => {
+                state.cheapest_refused = Some(state.cheapest_refused.map_or(ceiling, |cheapest| cheapest.min(ceiling)));
+                Some(Err(BudgetExhausted::TooLittle { left, ceiling }))
+            }
             Some(_) | None => {
                 state.reserved = state.reserved.saturating_add(ceiling);
                 state.under_way += 1;
@@ -184,6 +205,19 @@ mod tests {
         let refused = budget.reserve(Money::from_dollars(2)).await.unwrap_err();
         assert_eq!(refused, BudgetExhausted::TooLittle { left: Money::from_dollars(1), ceiling: Money::from_dollars(2) });
         assert_eq!(budget.spent(), Money::from_dollars(9));
+    }
+
+    #[tokio::test]
+    async fn funding_gap_is_that_of_the_cheapest_refused_call() {
+        let budget = Budget::new(Some(Money::from_dollars(5)));
+        budget.deduct(Money::from_dollars(1));
+        budget.reserve(Money::from_dollars(2)).await.unwrap().settle(Money::from_dollars(1));
+        assert_eq!(budget.funding_gap(), None);
+        for ceiling in [9, 7, 8] {
+            assert!(budget.reserve(Money::from_dollars(ceiling)).await.is_err());
+        }
+        let gap = FundingGap { reserved: Money::from_dollars(7), least_limit: Money::from_dollars(9) };
+        assert_eq!(budget.funding_gap(), Some(gap));
     }
 
     #[tokio::test]

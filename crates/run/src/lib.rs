@@ -16,7 +16,7 @@ pub mod subjects;
 pub mod user;
 mod verifier_decision;
 
-pub use budget::{BillingDoubts, Budget, BudgetExhausted, BudgetReservation};
+pub use budget::{BillingDoubts, Budget, BudgetExhausted, BudgetReservation, FundingGap};
 pub use clock::{Clock, Stopwatch};
 pub use driver::{TrialContext, drive};
 pub use journal_ledger::{JournalLedger, OpenRun};
