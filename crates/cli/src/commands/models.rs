@@ -32,3 +32,8 @@ pub(super) fn open_judge(file: &SubjectFile, config: &ProviderConfig, cassette: 
 fn open_provider(file: &SubjectFile, config: &ProviderConfig, cassette: CassetteMode) -> Result<SharedProvider, ProviderBuildError> {
     build_provider(file, file.key_env.as_deref().and_then(read_key), config, cassette)
 }
+
+/// Fails if a run could not use the model of a subject. Nothing is sent.
+pub(super) fn can_open(file: &SubjectFile) -> Result<(), UserError> {
+    open_provider(file, &provider_config(None), CassetteMode::Off).map(drop).map_err(UserError::from)
+}

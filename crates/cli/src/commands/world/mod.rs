@@ -59,3 +59,12 @@ fn chain_ids(workspace: &Workspace, world: &WorldFile, on: Option<&str>) -> Resu
         }
     }
 }
+
+/// Opens every chain of the first world on the embedded backend, and returns the name of the world.
+pub(super) async fn check_embedded_chains(workspace: &Workspace) -> Result<String, UserError> {
+    let world = find_world(workspace, None)?;
+    for id in &world.chains {
+        chain_kind::open_chain("embedded", &::world::chain::genesis::Genesis::from_world(workspace, world, *id)?).await?;
+    }
+    Ok(world.name.value.clone())
+}
