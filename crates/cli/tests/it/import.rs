@@ -36,6 +36,15 @@ fn imported_tools_pass_smoke_and_diff_is_empty() {
     assert!(tools.iter().any(|tool| tool["tool"] == "echo" && tool["category"] == "everything"), "{tools:#?}");
 }
 
+/// The name of the tool does not look like a read; its annotation says that it is one.
+#[test]
+fn import_reads_the_annotations_of_the_server() {
+    let folder = with_imported_tools();
+    let capability = |name: &str| folder.list("tools").iter().find(|tool| tool["tool"] == name).unwrap()["capability"].clone();
+    assert_eq!(capability("trigger-long-running-operation"), "read");
+    assert_eq!(capability("toggle-simulated-logging"), "write");
+}
+
 #[test]
 fn changed_description_fails_diff_and_smoke() {
     let folder = with_imported_tools();

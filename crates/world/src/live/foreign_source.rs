@@ -48,7 +48,9 @@ impl ForeignSource {
     /// Creates stubs that generate answers from the output schemas of imported tools.
     pub fn stubs(workspace: &Workspace, seed: u64) -> Self {
         let imported = workspace.tools.iter().filter(|tool| is_foreign(tool));
-        let tools = imported.map(|tool| RemoteTool { listing: tool.listing(), output_schema: tool.output.clone() }).collect();
+        let tools = imported
+            .map(|tool| RemoteTool { listing: tool.listing(), output_schema: tool.output.clone(), declared_effect: None })
+            .collect();
         Self::Stubbed(StubSource::new(tools, seed))
     }
 

@@ -23,3 +23,4 @@ pub use limits::McpLimits;
 pub(crate) use printable::printable;
 pub use server::{ListOnlyHandler, McpReply, ToolHandler, ToolServer};
 pub use server_listing::ServerListing;
+pub use tool_list::DeclaredEffect;

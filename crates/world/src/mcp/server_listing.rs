@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::tool_list::DeclaredEffect;
 use model::ToolListing;
 use serde_json::Value;
 
@@ -17,4 +18,6 @@ pub struct ServerListing {
     pub tools: Vec<ToolListing>,
     /// Output schemas by tool, for tools that have one.
     pub outputs: BTreeMap<String, Value>,
+    /// Effects by tool, for tools with annotations.
+    pub effects: BTreeMap<String, DeclaredEffect>,
 }

@@ -30,8 +30,9 @@ where
     let (mut service, offers) =
         tokio::time::timeout(limits.timeout, session).await.map_err(|_| McpFault::NoAnswer { within: limits.timeout })??;
     let outputs = offers.iter().filter_map(|offer| Some((offer.listing.name.clone(), offer.output_schema.clone()?))).collect();
+    let effects = offers.iter().filter_map(|offer| Some((offer.listing.name.clone(), offer.declared_effect?))).collect();
     let tools = offers.into_iter().map(|offer| offer.listing).collect();
-    let mut listed = ServerListing { server: String::new(), version: String::new(), protocol: String::new(), tools, outputs };
+    let mut listed = ServerListing { server: String::new(), version: String::new(), protocol: String::new(), tools, outputs, effects };
     if let Some(info) = service.peer_info() {
         listed.protocol = printable(info.protocol_version.as_str(), 100);
         if let Some(about) = &info.server_info {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::ToolListing;
-use rmcp::model::{ClientRequest, ListToolsRequest, ListToolsResult, PaginatedRequestParams, ServerResult, Tool};
+use rmcp::model::{ClientRequest, ListToolsRequest, ListToolsResult, PaginatedRequestParams, ServerResult, Tool, ToolAnnotations};
 use rmcp::service::ServiceError;
 use rmcp::{Peer, RoleClient};
 use serde_json::Value;
@@ -20,6 +20,29 @@ const MAX_NAME_BYTES: usize = 256;
 pub struct RemoteTool {
     pub listing: ToolListing,
     pub output_schema: Option<Value>,
+    /// Absent if the server does not say.
+    pub declared_effect: Option<DeclaredEffect>,
+}
+
+/// Effect of a tool by its annotations. A server may be wrong, so a person must check it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeclaredEffect {
+    ReadOnly,
+    /// Changes something, but only adds to it.
+    Additive,
+    Destructive,
+}
+
+impl DeclaredEffect {
+    /// Reads the hints. A tool that is not read-only is destructive unless it says otherwise.
+    fn from_annotations(annotations: &ToolAnnotations) -> Option<Self> {
+        match (annotations.read_only_hint, annotations.destructive_hint) {
+            (Some(true), _) => Some(DeclaredEffect::ReadOnly),
+            (Some(false) | None, Some(false)) => Some(DeclaredEffect::Additive),
+            (Some(false), None) | (Some(false) | None, Some(true)) => Some(DeclaredEffect::Destructive),
+            (None, None) => None,
+        }
+    }
 }
 
 pub(super) async fn fetch_all_tools(peer: &Peer<RoleClient>, limits: &McpLimits) -> Result<Vec<RemoteTool>, McpFault> {
@@ -108,7 +131,9 @@ impl ToolCollector {
         if !self.names.insert(name.clone()) {
             return Err(McpFault::RepeatedTool { tool: printable(&name, 100) });
         }
-        self.tools.push(RemoteTool { listing: ToolListing { name, description, input_schema: schema.into() }, output_schema });
+        let declared_effect = tool.annotations.as_ref().and_then(DeclaredEffect::from_annotations);
+        let listing = ToolListing { name, description, input_schema: schema.into() };
+        self.tools.push(RemoteTool { listing, output_schema, declared_effect });
         Ok(())
     }
 }

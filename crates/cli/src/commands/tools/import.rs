@@ -11,7 +11,7 @@ use crate::report;
 use crate::workspace_source::WorkspaceSource;
 use model::{Tool, ToolListing, UserError, Workspace, yaml};
 use serde_json::{Map, Value, json};
-use world::mcp::ServerListing;
+use world::mcp::{DeclaredEffect, ServerListing};
 
 const COMMAND: &str = "tools import";
 
@@ -76,23 +76,25 @@ pub(crate) fn tool_file(category: &str, listed: &ServerListing, before: Option<&
         .iter()
         .map(|listing| {
             let known = before.and_then(|workspace| workspace.tool(&listing.name)).filter(|tool| tool.category == category);
-            tool_entry(listing, listed.outputs.get(&listing.name), known)
+            let guess = listed.effects.get(&listing.name).copied().unwrap_or_else(|| guess_effect(&listing.name));
+            tool_entry(listing, listed.outputs.get(&listing.name), known, guess)
         })
         .collect();
-    let head = "# Imported from an MCP server and pinned by hash. Check capability, acts and kinds: servers do not declare them, these are guesses.\n";
+    let head = "# Imported from an MCP server and pinned by hash. Check capability, risk, acts and kinds: they follow the annotations of the\n# server (readOnlyHint, destructiveHint) where it has any, which may be wrong, and are guesses elsewhere.\n";
     format!(
         "{head}{}",
         yaml::emit(&json!({ "category": category, "server": format!("{} {}", listed.server, listed.version), "tools": tools }))
     )
 }
 
-fn tool_entry(listing: &ToolListing, output: Option<&Value>, known: Option<&Tool>) -> Value {
-    let reads = looks_read_only(&listing.name);
+fn tool_entry(listing: &ToolListing, output: Option<&Value>, known: Option<&Tool>, effect: DeclaredEffect) -> Value {
     let (capability, risk, acts) = match known {
         Some(tool) => (capability_word(tool), risk_word(tool), tool.acts.value.word()),
-        None if reads => ("read", "layer1", "read"),
-        // Treat everything that is not clearly a read as a write until a person corrects it.
-        None => ("write", "layer3", "pass_through"),
+        None => match effect {
+            DeclaredEffect::ReadOnly => ("read", "layer1", "read"),
+            DeclaredEffect::Additive => ("write", "layer2", "pass_through"),
+            DeclaredEffect::Destructive => ("write", "layer3", "pass_through"),
+        },
     };
     let kinds: Map<String, Value> = listing.input_schema["properties"]
         .as_object()
@@ -133,6 +135,11 @@ fn risk_word(tool: &Tool) -> &'static str {
         model::RiskLayer::Layer2 => "layer2",
         model::RiskLayer::Layer3 => "layer3",
     }
+}
+
+/// Guesses the effect of a tool without annotations. Everything that is not clearly a read is a write until a person corrects it.
+fn guess_effect(name: &str) -> DeclaredEffect {
+    if looks_read_only(name) { DeclaredEffect::ReadOnly } else { DeclaredEffect::Destructive }
 }
 
 fn looks_read_only(name: &str) -> bool {

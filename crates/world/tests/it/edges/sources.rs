@@ -172,7 +172,7 @@ async fn invalid_recording_error_names_the_line() {
 
 fn offer(schema: Value) -> Vec<RemoteTool> {
     let listing = ToolListing { name: "tool".into(), description: String::new(), input_schema: json!({ "type": "object" }).into() };
-    vec![RemoteTool { listing, output_schema: Some(schema) }]
+    vec![RemoteTool { listing, output_schema: Some(schema), declared_effect: None }]
 }
 
 #[tokio::test]
