@@ -81,7 +81,7 @@ impl fmt::Display for Ending {
             Ending::Refused => f.write_str("refused"),
             Ending::GaveUp => f.write_str("gave up"),
             Ending::Crashed { why } => write!(f, "crashed: {why}"),
-            Ending::Hung => f.write_str("hung"),
+            Ending::Hung => f.write_str("hung: no move came in time; a program must end each line and flush it"),
             Ending::MalformedMove { why } => write!(f, "made a malformed move: {why}"),
             Ending::OverLimit { limit } => write!(f, "over its limit of {}", format!("{limit:?}").to_lowercase()),
             Ending::Aborted { by: FaultSource::Recordings, why } => write!(f, "needs recording: {why}"),

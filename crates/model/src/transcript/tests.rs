@@ -67,7 +67,7 @@ const ENDINGS: &[(&str, &str)] = &[
     (r#"{"ending":"refused"}"#, "refused"),
     (r#"{"ending":"gave_up"}"#, "gave up"),
     (r#"{"ending":"crashed","why":"exit 3"}"#, "crashed: exit 3"),
-    (r#"{"ending":"hung"}"#, "hung"),
+    (r#"{"ending":"hung"}"#, "hung: no move came in time; a program must end each line and flush it"),
     (r#"{"ending":"malformed_move","why":"no move"}"#, "made a malformed move: no move"),
     (r#"{"ending":"over_limit","limit":"turns"}"#, "over its limit of turns"),
     (r#"{"ending":"over_limit","limit":"output"}"#, "over its limit of output"),

@@ -15,7 +15,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 
 /// Size of the stderr tail that is kept for the exit summary.
-const STDERR_TAIL_BYTES: usize = 2048;
+const STDERR_TAIL_BYTES: usize = 8 * 1024;
 /// Time for a program to exit by itself after it closed stdout.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
@@ -136,11 +136,27 @@ impl AgentProcess {
         let _ = tokio::time::timeout(Duration::from_millis(50), &mut self.stderr_task).await;
         let tail = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner);
         let text = self.secrets.redact_end(&tail.bytes, tail.is_cut);
-        match text.lines().rev().find(|line| !line.trim().is_empty()) {
+        match telling_line(&text) {
             Some(line) => format!("{how}: {}", printable(line, 300)),
             None => how,
         }
     }
+}
+
+/// Returns the line of stderr that tells why a program failed: the last one that names an error, else the last one.
+/// Node ends every crash with its version, and traces of other languages with a hint or a location.
+fn telling_line(text: &str) -> Option<&str> {
+    let lines = || text.lines().rev().filter(|line| !line.trim().is_empty());
+    let words = ["error:", "exception:", "error [", "panicked at", "fatal:"];
+    let names_error = |line: &&str| {
+        let line = line.to_lowercase();
+        words.iter().any(|word| line.contains(word)) || line.trim_end().ends_with("error")
+    };
+    // Lines of a trace are indented.
+    lines()
+        .find(|line| !line.starts_with([' ', '\t']) && names_error(line))
+        .or_else(|| lines().find(names_error))
+        .or_else(|| lines().next())
 }
 
 pub(super) fn describe_exit(status: ExitStatus) -> String {
@@ -185,5 +201,22 @@ async fn collect_stderr(mut stderr: ChildStderr, tail: Arc<Mutex<StderrTail>>, m
         let excess = tail.bytes.len().saturating_sub(most);
         tail.is_cut |= excess > 0;
         tail.bytes.drain(..excess);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::telling_line;
+
+    #[test]
+    fn crash_shows_the_line_that_names_the_error() {
+        let node = "node:internal/modules/package_json_reader:267\n  throw new ERR_MODULE_NOT_FOUND(packageName, fileURLToPath(base), null);\n        ^\n\n\
+                    Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'x' imported from /a.mjs\n    at Object.getPackageJSONURL (node:internal)\n  code: 'ERR_MODULE_NOT_FOUND'\n}\n\nNode.js v20.20.2\n";
+        assert_eq!(telling_line(node), Some("Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'x' imported from /a.mjs"));
+        let python =
+            "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    raise ValueError(\"no\")\nValueError: no\n";
+        assert_eq!(telling_line(python), Some("ValueError: no"));
+        assert_eq!(telling_line("starting\nbye\n\n"), Some("bye"));
+        assert_eq!(telling_line("\n"), None);
     }
 }

@@ -42,6 +42,8 @@ impl LaunchContext<'_> {
         let own = [
             ("HOME".to_owned(), home("home")),
             ("TMPDIR".to_owned(), home("tmp")),
+            // Python keeps output to a pipe in a buffer, so a move that is not flushed would never arrive.
+            ("PYTHONUNBUFFERED".to_owned(), "1".to_owned()),
             ("BARDO_MCP_URL".to_owned(), self.edges.mcp_url()),
             ("BARDO_MCP_TOKEN".to_owned(), self.edges.token.as_str().to_owned()),
             ("BARDO_MCP_CONFIG".to_owned(), config.to_owned()),

@@ -6,6 +6,8 @@ use serde_json::{Map, Value, json};
 use world::endpoints::TrialEndpoints;
 
 pub(super) const PROTOCOL: u32 = 1;
+/// Forms of a move, for messages to authors of agents.
+const MOVE_FORMS: &str = r#"{"say": TEXT}, {"ask": TEXT}, {"refuse": TEXT}, {"report": TEXT}, {"call": {"tool": NAME, "args": {…}}}, {"delegate": {"to": AGENT, "params": {…}}}, {"activate": {"skill": NAME, "params": {…}}}, {"stop": true}"#;
 /// Maximum number of claims in one message.
 const CLAIMS: usize = 100;
 
@@ -27,7 +29,7 @@ pub(super) enum MessageError {
     Claims(String),
     #[error("claims: at most {CLAIMS} in one message")]
     TooManyClaims,
-    #[error("it is not a valid move: {0}")]
+    #[error("it is not a valid move: {0}; the moves are {MOVE_FORMS}")]
     NotAMove(String),
 }
 
@@ -57,6 +59,10 @@ fn parse_move(mut fields: Map<String, Value>) -> Result<Move, MessageError> {
     }
     if fields.len() == 1 && fields.contains_key("stop") {
         return Ok(Move::Stop);
+    }
+    if fields.len() != 1 {
+        let keys: Vec<&str> = fields.keys().map(String::as_str).take(5).collect();
+        return Err(MessageError::NotAMove(format!("it has the keys {:?} instead of one move", keys.join(", "))));
     }
     serde_json::from_value(Value::Object(fields)).map_err(|error| MessageError::NotAMove(error.to_string()))
 }
@@ -154,6 +160,12 @@ mod tests {
         let alone = read(r#"{"claims":[{"decided":{"by":"g","decision":"veto"}}]}"#).unwrap();
         let veto = AgentClaim::Decided { by: "g".into(), action_id: None, decision: ReviewDecision::Veto, reason: String::new() };
         assert_eq!(alone, AgentMessage { next_move: None, claims: vec![veto] });
+    }
+
+    #[test]
+    fn message_that_is_no_move_names_the_moves() {
+        let said = read(r#"{"tool":"t","arguments":{}}"#).unwrap_err().to_string();
+        assert!(said.contains("tool, arguments") && said.contains(r#"{"call": {"tool": NAME, "args": {…}}}"#), "{said}");
     }
 
     #[test]
