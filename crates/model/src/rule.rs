@@ -1,6 +1,7 @@
 //! Rule language for behaviour: `before(simulate, write)`, `at_most(uniswap_execute_swap[chain="base"], 1)`.
 //! Only parsed here. Scorers evaluate rules on transcripts.
 
+mod display;
 mod parse;
 mod text_parser;
 mod text_pattern;

@@ -9,7 +9,7 @@ use crate::problem::did_you_mean;
 use serde_json::Value;
 
 const RULES: &[&str] = &["before", "after", "immediately_after", "never", "never_after", "eventually", "within", "at_most"];
-const CLASSES: &[(&str, ActionClass)] = &[
+pub(super) const CLASSES: &[(&str, ActionClass)] = &[
     ("read", ActionClass::Read),
     ("quote", ActionClass::Quote),
     ("simulate", ActionClass::Simulate),
@@ -20,6 +20,16 @@ const CLASSES: &[(&str, ActionClass)] = &[
     ("report", ActionClass::Report),
     ("delegate", ActionClass::Delegate),
     ("call", ActionClass::Call),
+];
+
+/// Longer signs come first, so that `<=` is not read as `<`.
+pub(super) const ARG_OPS: &[(&str, ArgComparison)] = &[
+    ("!=", ArgComparison::IsNot),
+    ("<=", ArgComparison::AtMost),
+    (">=", ArgComparison::AtLeast),
+    ("=", ArgComparison::Is),
+    ("<", ArgComparison::Below),
+    (">", ArgComparison::Above),
 ];
 
 pub(super) fn parse_rule(text: &str) -> Result<Rule, RuleError> {
@@ -159,18 +169,10 @@ impl<'t> TextParser<'t> {
 
     fn op(&mut self) -> Result<ArgComparison, RuleError> {
         self.skip_space();
-        let ops = [
-            ("!=", ArgComparison::IsNot),
-            ("<=", ArgComparison::AtMost),
-            (">=", ArgComparison::AtLeast),
-            ("=", ArgComparison::Is),
-            ("<", ArgComparison::Below),
-            (">", ArgComparison::Above),
-        ];
-        for (sign, op) in ops {
+        for (sign, op) in ARG_OPS {
             if self.rest().starts_with(sign) {
                 self.at += sign.len();
-                return Ok(op);
+                return Ok(*op);
             }
         }
         self.fail("expected one of = != <= >= < > contains regex")

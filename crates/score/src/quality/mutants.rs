@@ -69,7 +69,7 @@ pub(crate) fn mutants(workspace: &Workspace, case: &Case, neighbours: &ToolNeigh
             ReferenceAction::Activate { skill, params } if case.expect.skill.as_ref().is_some_and(|wanted| **wanted == **skill) => {
                 site.mutate_activation(skill, params, &mut found);
             }
-            ReferenceAction::Ask(_) if !case.expect.ask.is_empty() => found.push(site.without_step("the question", false)),
+            ReferenceAction::Ask(_) if !case.expect.ask.is_empty() => found.push(site.without_step("question", false)),
             ReferenceAction::Call { .. }
             | ReferenceAction::Delegate { .. }
             | ReferenceAction::Activate { .. }

@@ -83,7 +83,7 @@ pub(crate) fn ordered_acts<'s, 'a>(rule: &Rule, acts: &'s AgentActs<'a>) -> Opti
             let earlier = done(first);
             with(acts.matching(then), &|act| {
                 let found = earlier.iter().any(|one| one.done < act.event);
-                (!found).then(|| RuleOutcome::broken(act, "was not preceded by the act the rule requires".into()))
+                (!found).then(|| RuleOutcome::broken(act, format!("was not preceded by {first}")))
             })
         }
         Rule::Within(first, then, seconds) => {
@@ -91,15 +91,14 @@ pub(crate) fn ordered_acts<'s, 'a>(rule: &Rule, acts: &'s AgentActs<'a>) -> Opti
             with(acts.matching(then), &|act| {
                 let near =
                     |one: &&AgentAct<'_>| one.done < act.event && act.at_ms.saturating_sub(one.done_ms) <= seconds.saturating_mul(1000);
-                (!earlier.iter().any(near))
-                    .then(|| RuleOutcome::broken(act, format!("did not follow within {seconds} s of the act the rule requires")))
+                (!earlier.iter().any(near)).then(|| RuleOutcome::broken(act, format!("did not follow within {seconds} s of {first}")))
             })
         }
         Rule::After(first, then) => {
             let later = done(then);
             with(acts.matching(first), &|act| {
                 let found = later.iter().any(|one| one.event > act.done);
-                (!found).then(|| RuleOutcome::broken(act, "was not followed by the act the rule requires".into()))
+                (!found).then(|| RuleOutcome::broken(act, format!("was not followed by {then}")))
             })
         }
         Rule::ImmediatelyAfter(first, then) => with(acts.matching(first), &|act| {

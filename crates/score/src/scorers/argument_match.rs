@@ -63,6 +63,9 @@ fn match_rank(finding: &ScorerFinding) -> (f64, bool) {
     }
 }
 
+/// End of the reason for arguments of a call that was not made.
+pub(super) const NOT_CALLED: &str = " was not called, so none of its arguments match";
+
 fn tally_arguments(evidence: &Evidence<'_>, expected: &[ExpectedCall], made: &[ObservedCall<'_>]) -> ScorerFinding {
     let (mut hit, mut of) = (0, 0);
     let mut because = vec![];
@@ -81,7 +84,7 @@ fn tally_arguments(evidence: &Evidence<'_>, expected: &[ExpectedCall], made: &[O
                     hit += (call.args.len() - missed.len()) as u64;
                     because.extend(missed.into_iter().map(|what| ScoreReason { event: Some(candidate.event), what }));
                 }
-                None => because.push(ScoreReason { event: None, what: format!("{tool} was not called, so none of its arguments match") }),
+                None => because.push(ScoreReason { event: None, what: format!("{tool}{NOT_CALLED}") }),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Pass rate (spec 6.2): a case passes if all its expectations are met.
 
-use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, output_format, scorer, tool_ordering};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, argument_match, output_format, scorer, tool_ordering};
 use crate::facts::asked_slots::asked_at;
 use crate::facts::calls::{alternatives, scored_calls};
 use crate::facts::extra_writes::extra_writes;
@@ -126,10 +126,13 @@ fn conclude(parts: &[(&str, ScorerFinding)]) -> ScorerFinding {
     if parts.is_empty() {
         return unscorable("the case has no measured expectation".into());
     }
+    // The part about calls says it too.
+    let calls_missed = parts.iter().any(|(part, found)| *part == "calls" && found.reading.is_violation());
     let missed: Vec<ScoreReason> = parts
         .iter()
         .flat_map(|(part, found)| {
-            found.misses().into_iter().map(move |why| ScoreReason { event: why.event, what: format!("{part}: {}", why.what) })
+            let misses = found.misses().into_iter().filter(|why| !(calls_missed && why.what.ends_with(argument_match::NOT_CALLED)));
+            misses.map(move |why| ScoreReason { event: why.event, what: format!("{part}: {}", why.what) })
         })
         .collect();
     if !missed.is_empty() || parts.iter().any(|(_, found)| found.reading.is_violation()) {
@@ -177,7 +180,10 @@ fn expected_calls_finding(evidence: &Evidence<'_>) -> Option<ScorerFinding> {
         }
         return Some(ScorerFinding::one(true, None, "the expected calls were made"));
     }
-    let names: Vec<String> = faults.into_iter().flatten().collect();
+    let mut names: Vec<String> = faults.into_iter().flatten().collect();
+    // Alternatives often lack the same call.
+    names.sort_unstable();
+    names.dedup();
     Some(ScorerFinding::one(false, None, format!("{} was not called", names.join(" or "))))
 }
 

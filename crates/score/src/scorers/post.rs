@@ -9,7 +9,7 @@ use alloy_primitives::U256;
 use model::suite::{AmountComparison, Case, ExpectedChange, StatePredicate as Predicate, StateQuantity};
 use model::transcript::{AddressInfo, Effect, PositionSide};
 use model::world::InjectableText;
-use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
+use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace, format_units};
 
 pub(super) struct PostScorer;
 
@@ -86,14 +86,17 @@ struct PredicateState {
     /// Event that shows the state after.
     event: Option<u32>,
     holds: bool,
+    decimals: u8,
 }
 
 impl PredicateState {
+    /// Describes the amounts in whole tokens, like the predicate.
     fn describe(&self) -> String {
+        let shown = |amount: U256| format_units(amount, self.decimals);
         if self.before == self.after {
-            format!("unchanged at {}", self.after)
+            format!("unchanged at {}", shown(self.after))
         } else {
-            format!("changed from {} to {}", self.before, self.after)
+            format!("changed from {} to {}", shown(self.before), shown(self.after))
         }
     }
 }
@@ -183,7 +186,7 @@ fn holding_state(evidence: &Evidence<'_>, of: &StateQuantity, chain: u64, decima
             (most(|row| row.before), most(|row| row.after))
         }
     };
-    PredicateState { before, after, event, holds: false }
+    PredicateState { before, after, event, holds: false, decimals }
 }
 
 /// Returns the row key and the amounts of an effect, if the predicate is about it.

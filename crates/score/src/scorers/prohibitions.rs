@@ -49,7 +49,7 @@ impl Scorer for ProhibitionsScorer {
                 RuleOutcome::Kept => {}
                 RuleOutcome::Broken { event, what } => {
                     of += 1;
-                    because.push(ScoreReason { event, what: format!("rule of the case at {}: {what}", rule.at) });
+                    because.push(ScoreReason { event, what: format!("rule of the case at {}, {}: {what}", rule.at, rule.value) });
                 }
             }
         }

@@ -38,7 +38,7 @@ impl Scorer for ToolOrdering {
             for (act, broken) in ordered_acts(rule, &acts).unwrap_or_default() {
                 ordered.enter(act.event);
                 if let Some(RuleOutcome::Broken { event, what }) = broken {
-                    ordered.fault(act.event, event, format!("rule of the case at {}: {what}", rule.at));
+                    ordered.fault(act.event, event, format!("rule of the case at {}, {}: {what}", rule.at, rule.value));
                 }
             }
         }
@@ -68,7 +68,7 @@ pub(super) fn score_rules(rules: &[Spanned<Rule>], acts: &AgentActs<'_>) -> Scor
             RuleOutcome::Kept => (hit, of) = (hit + 1, of + 1),
             RuleOutcome::Broken { event, what } => {
                 of += 1;
-                because.push(ScoreReason { event, what: format!("rule of the case at {}: {what}", rule.at) });
+                because.push(ScoreReason { event, what: format!("rule of the case at {}, {}: {what}", rule.at, rule.value) });
             }
         }
     }
