@@ -1,7 +1,7 @@
 //! Tiers that a CI event runs, from the table in tiers.yaml. Spec 9.
 
 use crate::spec::UnknownName;
-use model::{Workspace, did_you_mean};
+use model::{Workspace, name_remedy};
 
 /// CI event.
 #[derive(Debug, Clone, Default)]
@@ -34,7 +34,7 @@ pub fn ci_plan(workspace: &Workspace, ci_event: &CiEvent) -> Result<Vec<TierPlan
     let row = rows.iter().find(|row| row.event == ci_event.event);
     if row.is_none() {
         let known = rows.iter().map(|row| row.event.as_str());
-        unknown.push(UnknownName { what: "event", name: ci_event.event.clone(), remedy: did_you_mean(&ci_event.event, known) });
+        unknown.push(UnknownName { what: "event", name: ci_event.event.clone(), remedy: name_remedy("event", &ci_event.event, known) });
     }
     let in_ci: Vec<u64> = rows.iter().flat_map(|row| &row.tiers).copied().collect();
     for tier in ci_event.requested_tiers.iter().filter(|tier| !in_ci.contains(tier)) {

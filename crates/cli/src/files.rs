@@ -218,6 +218,10 @@ pub(crate) fn exists(path: &Path) -> bool {
     path.exists()
 }
 
+pub(crate) fn is_folder(path: &Path) -> bool {
+    path.is_dir()
+}
+
 /// Returns true if a folder does not exist or is empty.
 pub(crate) fn is_empty(path: &Path) -> bool {
     fs::read_dir(path).map_or(!path.exists(), |mut entries| entries.next().is_none())

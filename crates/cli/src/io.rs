@@ -3,7 +3,8 @@
 use crate::args::{GlobalArgs, ReportFormat};
 use crate::exit::ExitKind;
 use crate::paint::TextPainter;
-use crate::workspace_source::WorkspaceSource;
+use crate::shell::shell_quoted;
+use crate::workspace_source::{DEFAULTS_FILE, WorkspaceSource};
 use crate::{env, files};
 use model::Location;
 use std::io::{IsTerminal, Write};
@@ -61,7 +62,7 @@ impl CliOutput {
         match &self.root {
             None => " --embedded".into(),
             Some(root) if root.as_os_str() == "evals" => String::new(),
-            Some(root) => format!(" --workspace {}", root.display()),
+            Some(root) => format!(" --workspace {}", shell_quoted(&root.display().to_string())),
         }
     }
 
@@ -70,6 +71,9 @@ impl CliOutput {
         match &self.root {
             None => place.file.to_string(),
             Some(root) if &*place.file == "." => root.display().to_string(),
+            Some(root) if root.as_os_str() == "." => place.file.to_string(),
+            // The defaults may lie in the current folder.
+            Some(root) if &*place.file == DEFAULTS_FILE && !files::exists(&root.join(DEFAULTS_FILE)) => DEFAULTS_FILE.to_owned(),
             Some(root) => root.join(&*place.file).display().to_string(),
         }
     }
@@ -128,4 +132,9 @@ fn text_width(terminal: bool) -> usize {
 /// Tells the user why nothing happens: SQLite lets one process write at a time.
 pub(crate) fn print_store_wait() {
     drop(writeln!(std::io::stderr().lock(), "another process writes to the store; waiting for it"));
+}
+
+/// Prints a line after the message of the argument parser.
+pub(crate) fn print_hint(text: &str) {
+    drop(writeln!(std::io::stderr().lock(), "{text}"));
 }

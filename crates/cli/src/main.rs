@@ -9,6 +9,7 @@ mod io;
 mod paint;
 mod report;
 mod sandbox;
+mod shell;
 mod signals;
 mod stored_runs;
 mod workspace_source;
@@ -32,7 +33,10 @@ fn main() -> ExitCode {
     ::run::providers::install_tls_provider();
     world::chain::limit_hash_cache();
     store::set_busy_notice(io::print_store_wait);
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return print_usage_error(&error),
+    };
     let source = WorkspaceSource::choose(&cli.global);
     let io = CliOutput::new(&cli.global, &source);
     for warning in args::former_flag_warnings(std::env::args()) {
@@ -65,10 +69,20 @@ fn main() -> ExitCode {
         CliCommand::Init(args) => commands::init(&io, &args),
         CliCommand::Tools(args) => commands::tools(&io, &source, &args),
         CliCommand::World(args) => commands::world(&io, &source, &args),
-        CliCommand::List(args) => commands::list(&io, &source, args.what),
+        CliCommand::List(args) => commands::list(&io, &source, &args),
         CliCommand::Explain { name } => commands::explain(&io, &source, &name),
         CliCommand::Doctor(args) => commands::doctor(&io, &source, &args),
         CliCommand::Completions { shell } => commands::completions(&io, shell),
     };
     exit.into()
+}
+
+/// Prints what clap says, with a hint for a workspace that was given without its flag.
+fn print_usage_error(error: &clap::Error) -> ExitCode {
+    // A closed pipe is not a failure.
+    drop(error.print());
+    if let Some(hint) = args::usage_hint(error, |word| workspace_source::is_workspace(word.as_ref())) {
+        io::print_hint(&hint);
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(ExitKind::Usage.code()))
 }

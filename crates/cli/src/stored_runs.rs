@@ -2,7 +2,7 @@
 
 use crate::files;
 use campaign::open_store;
-use model::{ContentHash, Score, Transcript, UserError, did_you_mean};
+use model::{ContentHash, Score, Transcript, UserError, nearest_name};
 use std::path::Path;
 use store::{Store, StoredRun, TrialMatches, TrialPosition};
 
@@ -22,6 +22,9 @@ pub(crate) struct LoadedTrial {
     pub transcript: Transcript,
     pub scores: Vec<Score>,
 }
+
+/// Other runs searched for a case that the named run lacks.
+const MAX_RUNS_SEARCHED: usize = 50;
 
 /// Trials listed besides the one that is shown.
 const MAX_OTHERS: usize = 100;
@@ -69,11 +72,30 @@ impl OpenedRun {
         let TrialMatches { first, count } = self.store.find_trials(self.run.run, what, id_prefix, MAX_OTHERS + 1)?;
         let mut found = first.into_iter();
         let Some(first) = found.next() else {
-            let cases = self.store.cases_of_run(self.run.run)?;
-            let guess = did_you_mean(what, cases.iter().map(String::as_str));
-            return Err(UserError::new(format!("run {} has no case or trial \"{what}\"", self.short_id()), guess));
+            let remedy = match self.other_run_with(what)? {
+                Some(run) => format!("run {run} has it: add --run {run}"),
+                None => {
+                    let cases = self.store.cases_of_run(self.run.run)?;
+                    match nearest_name(what, cases.iter().map(String::as_str)) {
+                        Some(best) => format!("did you mean \"{best}\"?"),
+                        None => format!("it has {}; `bardo-eval runs list` lists other runs", model::count(cases.len(), "case")),
+                    }
+                }
+            };
+            return Err(UserError::new(format!("run {} has no case or trial \"{what}\"", self.short_id()), remedy));
         };
         Ok(FoundTrials { first, others: found.collect(), count })
+    }
+
+    /// Returns the newest other run with this case or trial.
+    fn other_run_with(&self, what: &str) -> Result<Option<String>, UserError> {
+        let id_prefix = Some(what).filter(|what| what.len() >= 4);
+        for run in self.store.runs()?.iter().filter(|run| run.run != self.run.run).take(MAX_RUNS_SEARCHED) {
+            if self.store.find_trials(run.run, what, id_prefix, 1)?.count > 0 {
+                return Ok(Some(run.short_run_id().to_owned()));
+            }
+        }
+        Ok(None)
     }
 
     /// Reads the first trial of [`Self::find_trials`].
@@ -110,6 +132,19 @@ pub(crate) fn find_run(path: &Path, wanted: Option<&str>) -> Result<(Store, Stor
     let store = open_existing_store(path)?;
     let runs = store.runs()?;
     let chosen = choose_run(path, &runs, wanted)?.clone();
+    Ok((store, chosen))
+}
+
+/// Like [`find_run`], but refuses a prefix that several runs share, also if their records are the same.
+pub(crate) fn find_only_run(path: &Path, wanted: &str) -> Result<(Store, StoredRun), UserError> {
+    let store = open_existing_store(path)?;
+    let runs = store.runs()?;
+    let fitting: Vec<&str> = runs.iter().filter(|run| run.matches_prefix(wanted)).map(StoredRun::short_run_id).collect();
+    if fitting.len() > 1 && wanted.len() >= 4 {
+        let what = format!("{} have the id \"{wanted}\" or a record of that hash", model::count(fitting.len(), "run"));
+        return Err(UserError::new(what, format!("name one of {}", fitting.join(", "))));
+    }
+    let chosen = choose_run(path, &runs, Some(wanted))?.clone();
     Ok((store, chosen))
 }
 

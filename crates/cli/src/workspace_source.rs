@@ -2,7 +2,7 @@
 
 use crate::args::GlobalArgs;
 use crate::files;
-use model::{Problem, Workspace, WorkspaceFiles};
+use model::{Location, Problem, Workspace, WorkspaceFiles};
 use std::path::{Path, PathBuf};
 
 mod embedded {
@@ -10,6 +10,19 @@ mod embedded {
 }
 
 pub(crate) use embedded::FILES as EMBEDDED;
+
+/// Defaults of runs, in the workspace or in the current folder.
+pub(crate) const DEFAULTS_FILE: &str = "bardo-eval.yaml";
+
+/// Returns whether a folder holds a workspace.
+pub(crate) fn is_workspace(folder: &Path) -> bool {
+    files::exists(&folder.join("gates.yaml")) && files::is_folder(&folder.join("tools"))
+}
+
+/// Returns whether a folder holds anything of a workspace, so that reading it can say what is missing.
+fn is_part_of_workspace(folder: &Path) -> bool {
+    ["gates.yaml", "policy.yaml", "tiers.yaml", "tools"].iter().any(|name| files::exists(&folder.join(name)))
+}
 
 /// Source of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,11 +32,13 @@ pub(crate) enum WorkspaceSource {
 }
 
 impl WorkspaceSource {
-    /// Returns the source named by the arguments; by default `./evals` if it exists, else the embedded workspace.
+    /// Returns the source named by the arguments; by default `./evals` if it exists, else the current folder if it is a workspace, else the
+    /// embedded workspace.
     pub(crate) fn choose(global: &GlobalArgs) -> Self {
         match &global.workspace {
             Some(folder) => WorkspaceSource::Folder(folder.clone()),
             None if !global.embedded && files::exists(Path::new("evals")) => WorkspaceSource::Folder("evals".into()),
+            None if !global.embedded && is_workspace(Path::new(".")) => WorkspaceSource::Folder(".".into()),
             None => WorkspaceSource::Embedded,
         }
     }
@@ -35,11 +50,29 @@ impl WorkspaceSource {
         }
     }
 
+    /// Returns the files of the workspace, with the defaults of the current folder if it has none of its own.
     pub(crate) fn files(&self) -> Result<WorkspaceFiles, Vec<Problem>> {
-        match self {
-            WorkspaceSource::Embedded => Ok(EMBEDDED.iter().copied().collect()),
-            WorkspaceSource::Folder(folder) => files::read_folder(folder),
+        let mut found = match self {
+            WorkspaceSource::Embedded => EMBEDDED.iter().copied().collect(),
+            WorkspaceSource::Folder(folder) => {
+                if files::is_folder(folder) && !is_part_of_workspace(folder) {
+                    let what = "this is no workspace: it has neither gates.yaml nor tools/".to_owned();
+                    let remedy = "name the folder of one, or write one with `bardo-eval init`".to_owned();
+                    return Err(vec![Problem { at: Location::new(".", 0), what, remedy }]);
+                }
+                files::read_folder(folder)?
+            }
+        };
+        if found.get(DEFAULTS_FILE).is_none() {
+            let unreadable = |error: std::io::Error| {
+                let at = Location::new(DEFAULTS_FILE, 0);
+                vec![Problem { at, what: format!("cannot be read: {error}"), remedy: "check its permissions".to_owned() }]
+            };
+            if let Some(text) = files::read_if_exists(Path::new(DEFAULTS_FILE)).map_err(unreadable)? {
+                found.insert(DEFAULTS_FILE, text);
+            }
         }
+        Ok(found)
     }
 
     pub(crate) fn open(&self) -> Result<Workspace, Vec<Problem>> {

@@ -87,6 +87,38 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     nearest_name(word, known).map(|best| format!("did you mean \"{best}\"?")).unwrap_or_default()
 }
 
+/// Names listed in place of a suggestion.
+const MAX_NAMES_LISTED: usize = 12;
+
+/// Kinds of names that `bardo-eval list` prints.
+const LISTED_KINDS: &[&str] = &["subject", "suite", "tag", "profile", "agent", "skill", "case", "world", "tool", "gate", "scorer", "check"];
+
+/// Returns a remedy for an unknown name: the nearest one, one that contains it, all of them if they are few, or the command that lists them.
+pub fn name_remedy<'a>(kind: &str, word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: std::collections::BTreeSet<&str> = known.into_iter().collect();
+    if let Some(best) = nearest_name(word, known.iter().copied()).or_else(|| containing_name(word, &known)) {
+        return format!("did you mean \"{best}\"?");
+    }
+    match known.len() {
+        0 => format!("the workspace has no {kind}"),
+        1..=MAX_NAMES_LISTED => format!("known: {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+        many if LISTED_KINDS.contains(&kind) => format!("`bardo-eval list {kind}s` lists all {many}"),
+        _ => String::new(),
+    }
+}
+
+/// Returns the shortest name that contains the word, or the longest that the word contains, without regard to case and separators.
+fn containing_name<'a>(word: &str, known: &std::collections::BTreeSet<&'a str>) -> Option<&'a str> {
+    let squeeze = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let word = squeeze(word);
+    if word.chars().count() < 4 {
+        return None;
+    }
+    let longer = known.iter().filter(|name| squeeze(name).contains(&word)).min_by_key(|name| name.len());
+    let shorter = || known.iter().filter(|name| name.len() >= 4 && word.contains(&squeeze(name))).max_by_key(|name| name.len());
+    longer.or_else(shorter).copied()
+}
+
 /// Returns the known word most similar to `word`, if it is similar enough.
 pub fn nearest_name<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
@@ -115,6 +147,16 @@ mod tests {
         let known = ["slippage", "simulate", "spend"];
         assert_eq!(did_you_mean("slipage", known), "did you mean \"slippage\"?");
         assert_eq!(did_you_mean("zzz", known), "");
+    }
+
+    #[test]
+    fn name_remedy_suggests_or_lists_names() {
+        let gates = ["hit_rate_profiles", "argument_match", "hit_rate_agents_and_skills"];
+        assert_eq!(name_remedy("gate", "hitrate", gates), "did you mean \"hit_rate_profiles\"?");
+        assert_eq!(name_remedy("gate", "zzz", gates), "known: argument_match, hit_rate_agents_and_skills, hit_rate_profiles");
+        let many: Vec<String> = (0..40).map(|n| format!("case_{n}")).collect();
+        assert_eq!(name_remedy("case", "zzz", many.iter().map(String::as_str)), "`bardo-eval list cases` lists all 40");
+        assert_eq!(name_remedy("tag", "zzz", []), "the workspace has no tag");
     }
 
     #[test]

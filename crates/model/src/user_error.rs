@@ -1,7 +1,7 @@
 //! Errors that the user can act on: description, remedy and location.
 
 use crate::location::Location;
-use crate::problem::{Problem, did_you_mean};
+use crate::problem::{Problem, name_remedy};
 use std::fmt;
 
 /// Error in arguments, files or the environment. Reports show the remedy as a separate field.
@@ -30,7 +30,7 @@ impl UserError {
 
     /// Returns an error for an unknown name, with the nearest known name as its remedy.
     pub fn unknown<'n>(kind: &str, name: &str, known: impl IntoIterator<Item = &'n str>) -> Self {
-        Self::new(format!("there is no {kind} \"{name}\""), did_you_mean(name, known))
+        Self::new(format!("there is no {kind} \"{name}\""), name_remedy(kind, name, known))
     }
 
     /// Adds the location of the error.
@@ -84,6 +84,6 @@ mod tests {
     fn an_unknown_name_suggests_the_nearest() {
         let error = UserError::unknown("profile", "tradr", ["trader", "data"]);
         assert_eq!((error.what.as_str(), error.remedy.as_str()), ("there is no profile \"tradr\"", "did you mean \"trader\"?"));
-        assert_eq!(UserError::unknown("profile", "zzz", ["trader"]).remedy, "");
+        assert_eq!(UserError::unknown("profile", "zzz", ["trader"]).remedy, "known: trader");
     }
 }

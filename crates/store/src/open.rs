@@ -21,6 +21,7 @@ impl Store {
     /// Fails if the file is not a store, or was written by a newer version.
     pub fn open(path: &Path, outcome: OutcomeRule) -> Result<Self, StoreError> {
         create_private(path);
+        ignore_in_git(path);
         let mut attempt = 1;
         loop {
             match Connection::open(path).map_err(StoreError::from).and_then(|connection| prepare_connection(connection, outcome)) {
@@ -49,6 +50,17 @@ fn create_private(path: &Path) {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let _existing = options.open(path);
+}
+
+/// Keeps the default folder of stores out of git, whichever repository it lies in. Other folders are the user's.
+fn ignore_in_git(path: &Path) {
+    let Some(folder) = path.parent().filter(|folder| folder.file_name().is_some_and(|name| name == ".bardo-eval")) else { return };
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    if let Ok(mut file) = options.open(folder.join(".gitignore")) {
+        // Without the file, git shows the folder; nothing else depends on it.
+        drop(std::io::Write::write_all(&mut file, b"*\n"));
+    }
 }
 
 fn prepare_connection(mut connection: Connection, outcome: OutcomeRule) -> Result<Connection, StoreError> {

@@ -43,8 +43,12 @@ pub struct StoredRun {
     pub finished: u64,
     /// Number of trials that passed.
     pub passed: u64,
+    /// Number of trials that ended without evidence: aborted or not funded.
+    pub aborted: u64,
     /// Nano-dollars. Calls under way count at their ceiling.
     pub spent: u64,
+    /// Subjects of the plan; of the trials if there is no plan, as for a chat.
+    pub subjects: Vec<String>,
 }
 
 impl StoredRun {
@@ -52,6 +56,11 @@ impl StoredRun {
     pub fn short_id(&self) -> &str {
         let id = self.record.as_ref().map_or(self.id.as_str(), ContentHash::as_str);
         id.get(..12).unwrap_or(id)
+    }
+
+    /// Returns the first 12 characters of the run id, which no other run has.
+    pub fn short_run_id(&self) -> &str {
+        self.id.get(..12).unwrap_or(&self.id)
     }
 
     /// Returns whether the run id or the record hash starts with `prefix`.
@@ -156,7 +165,11 @@ const SELECT_RUNS: &str = "
     SELECT run, id, started, ended, format, workspace, claim, settings, plan, planned, budget, record,
         (SELECT count(*) FROM trials WHERE trials.run = runs.run),
         (SELECT count(*) FROM trials WHERE trials.run = runs.run AND passed),
-        (SELECT CAST(min(total(lost + CASE state WHEN 'reserved' THEN ceiling ELSE cost END), 9e18) AS INTEGER) FROM calls WHERE calls.run = runs.run)
+        (SELECT CAST(min(total(lost + CASE state WHEN 'reserved' THEN ceiling ELSE cost END), 9e18) AS INTEGER) FROM calls WHERE calls.run = runs.run),
+        (SELECT count(*) FROM trials WHERE trials.run = runs.run AND ending IN ('aborted', 'unfunded')),
+        CASE WHEN plan IS NULL THEN
+            (SELECT json_group_array(subject) FROM (SELECT subject FROM trials WHERE trials.run = runs.run GROUP BY subject ORDER BY min(n)))
+        END
     FROM runs";
 
 fn read_run(row: &Row<'_>) -> Result<StoredRun, StoreError> {
@@ -165,6 +178,12 @@ fn read_run(row: &Row<'_>) -> Result<StoredRun, StoreError> {
     let hash = |text: &str| ContentHash::parse(text).ok_or_else(|| wrong(&format!("\"{text}\" is not a hash")));
     let (workspace, claim, plan): (String, String, Option<String>) = (row.get(5)?, row.get(6)?, row.get(8)?);
     let record: Option<String> = row.get(11)?;
+    let plan: Option<PlanOutline> = plan.map(|plan| serde_json::from_str(&plan)).transpose().map_err(|error| wrong(&error))?;
+    let subjects = match (&plan, row.get::<_, Option<String>>(16)?) {
+        (Some(plan), _) => plan.subjects.iter().map(|planned| planned.subject.clone()).collect(),
+        (None, Some(names)) => serde_json::from_str(&names).map_err(|error| wrong(&error))?,
+        (None, None) => vec![],
+    };
     Ok(StoredRun {
         run: row.get(0)?,
         started: row.get(2)?,
@@ -173,13 +192,15 @@ fn read_run(row: &Row<'_>) -> Result<StoredRun, StoreError> {
         workspace: hash(&workspace)?,
         claim: serde_json::from_str(&claim).map_err(|error| wrong(&error))?,
         settings: row.get(7)?,
-        plan: plan.map(|plan| serde_json::from_str(&plan)).transpose().map_err(|error| wrong(&error))?,
+        plan,
         planned: row.get(9)?,
         budget: row.get(10)?,
         record: record.map(|record| hash(&record)).transpose()?,
         finished: row.get(12)?,
         passed: row.get(13)?,
         spent: row.get(14)?,
+        aborted: row.get(15)?,
+        subjects,
         id,
     })
 }

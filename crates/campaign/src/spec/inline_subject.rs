@@ -6,8 +6,8 @@ use model::{AgentEndpoint, ProviderKind, SubjectFile, UserError};
 pub fn inline_subject(words: &str) -> Option<Result<SubjectFile, UserError>> {
     let (kind, rest) = words.split_once(':')?;
     let (provider, reached) = match kind {
-        "process" => (ProviderKind::Process, parse_command(rest)),
-        "mcp" => (ProviderKind::Mcp, parse_command(rest)),
+        "process" => (ProviderKind::Process, parse_command(kind, rest)),
+        "mcp" => (ProviderKind::Mcp, parse_command(kind, rest)),
         "http" => (ProviderKind::Http, parse_url(words, rest)),
         "https" => (ProviderKind::Http, parse_url(words, rest)),
         _ => return None,
@@ -20,10 +20,10 @@ pub fn inline_subject(words: &str) -> Option<Result<SubjectFile, UserError>> {
 }
 
 /// Splits a command line with shell quoting; no shell runs it.
-fn parse_command(text: &str) -> Result<AgentEndpoint, UserError> {
+fn parse_command(kind: &str, text: &str) -> Result<AgentEndpoint, UserError> {
     match shlex::split(text) {
         Some(words) if words.first().is_some_and(|program| !program.is_empty()) => Ok(AgentEndpoint::Command(words)),
-        Some(_) => Err(UserError::without_remedy("the program is missing, as in mcp:node agent.js")),
+        Some(_) => Err(UserError::new("the program is missing", format!("write {kind}:COMMAND, such as '{kind}:python3 agent.py'"))),
         None => Err(UserError::without_remedy("a quotation mark is not closed")),
     }
 }
@@ -33,7 +33,7 @@ fn parse_url(whole: &str, rest: &str) -> Result<AgentEndpoint, UserError> {
     let url = if rest.starts_with("http://") || rest.starts_with("https://") { rest } else { whole };
     let host = url.split_once("://").map(|(_, host)| host).unwrap_or_default();
     match host {
-        "" => Err(UserError::without_remedy("the host is missing, as in http://127.0.0.1:8080/agent")),
+        "" => Err(UserError::new("the host is missing", "write a URL, such as http://127.0.0.1:8080/agent")),
         _ => Ok(AgentEndpoint::Url(url.to_owned())),
     }
 }

@@ -1,7 +1,7 @@
 //! Selects the cases of a run. An unknown name is an error, never an empty selection.
 
 use model::suite::Case;
-use model::{SuiteKind, UserError, Workspace, did_you_mean};
+use model::{SuiteKind, UserError, Workspace, name_remedy};
 use std::fmt;
 
 /// Filters over cases; empty lists mean no restriction. Lists are joined by "and", their items by "or".
@@ -118,7 +118,7 @@ fn unknown_names(workspace: &Workspace, selection: &CaseSelection) -> Vec<Unknow
         let is_known =
             |name: &String| if what == "case" { known.iter().any(|one| glob_match(name, one)) } else { known.contains(&name.as_str()) };
         for name in asked.iter().filter(|name| !is_known(name)) {
-            unknown.push(UnknownName { what, name: name.clone(), remedy: did_you_mean(name, known.iter().copied()) });
+            unknown.push(UnknownName { what, name: name.clone(), remedy: name_remedy(what, name, known.iter().copied()) });
         }
     }
     if let Some(tier) = selection.tier.filter(|tier| workspace.tiers.tiers.iter().all(|one| one.tier != *tier)) {

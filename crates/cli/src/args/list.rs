@@ -6,7 +6,27 @@ use clap::{Args, ValueEnum};
 pub(crate) struct ListArgs {
     #[arg(value_enum)]
     pub what: ListTarget,
+    /// Only cases of this suite (behavior/trade-executor) or kind of suite (behavior)
+    #[arg(long, value_name = "NAME", help_heading = CASES)]
+    pub suite: Vec<String>,
+    /// Only cases of this agent
+    #[arg(long, value_name = "NAME", help_heading = CASES)]
+    pub agent: Vec<String>,
+    /// Only cases with this tool profile
+    #[arg(long, value_name = "NAME", help_heading = CASES)]
+    pub profile: Vec<String>,
+    /// Only cases that expect this skill
+    #[arg(long, value_name = "NAME", help_heading = CASES)]
+    pub skill: Vec<String>,
+    /// Only cases with this tag
+    #[arg(long, value_name = "TAG", help_heading = CASES)]
+    pub tag: Vec<String>,
+    /// Only cases that expect a call of this tool
+    #[arg(long, value_name = "NAME", help_heading = CASES)]
+    pub tool: Vec<String>,
 }
+
+const CASES: &str = "Options of list cases and list tags";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListTarget {
@@ -16,6 +36,8 @@ pub(crate) enum ListTarget {
     Skills,
     Suites,
     Cases,
+    /// Tags of cases, with the number of cases of each
+    Tags,
     /// Number of cases by agent, skill, tool, chain, language and turns, beside the minimums of coverage.yaml
     Coverage,
     Worlds,

@@ -11,6 +11,7 @@ mod run;
 mod store;
 mod stored_runs;
 mod tools;
+mod usage_hint;
 mod world;
 
 pub(crate) use chat::{CalibrateArgs, CaseCommand, CaseNewArgs, ChatArgs, JudgeCommand};
@@ -23,6 +24,7 @@ pub(crate) use run::{DefenceArg, RunArgs, SmokeArgs};
 pub(crate) use store::StoreArgs;
 pub(crate) use stored_runs::{CostArgs, RunsCommand, ScoreArgs, ShowArgs};
 pub(crate) use tools::{ConfusableArgs, ExportArgs, ImportArgs, InitArgs, ServerArgs, ToolShape, ToolsCommand};
+pub(crate) use usage_hint::usage_hint;
 pub(crate) use world::{CallArgs, SendArgs, ServeArgs, WorldArgs, WorldCommand};
 
 use clap::builder::styling::{AnsiColor, Styles};
@@ -50,14 +52,15 @@ pub(crate) struct Cli {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Options of all commands")]
 pub(crate) struct GlobalArgs {
-    /// Workspace folder [default: ./evals if it exists, else the embedded one]
+    /// Workspace folder [default: ./evals if it exists, else the current folder if it is a workspace, else the embedded one]
     #[arg(long, short = 'w', global = true, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// Use the embedded reference workspace even if ./evals exists
+    /// Use the embedded reference workspace even if there is another one
     #[arg(long, global = true, conflicts_with = "workspace")]
     pub embedded: bool,
-    /// Output format
+    /// Output format; junit, markdown, github and sarif are reports of smoke, run and score
     #[arg(long, global = true, value_enum, default_value_t = ReportFormat::Text)]
     pub format: ReportFormat,
     /// Write the result to a file instead of standard output
@@ -151,8 +154,11 @@ pub(crate) enum CliCommand {
     #[command(subcommand)]
     World(WorldCommand),
     /// List parts of the workspace, checks or scorers
+    #[command(
+        after_help = "Examples:\n  bardo-eval list suites\n  bardo-eval list cases --tool uniswap_execute_swap\n  bardo-eval list cases --agent trade-executor --tag refusal --verbose"
+    )]
     List(ListArgs),
-    /// Explain a check, scorer or gate
+    /// Explain a check, scorer, gate or tool
     Explain {
         /// Id, as printed in reports
         name: String,

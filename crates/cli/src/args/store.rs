@@ -1,5 +1,6 @@
 //! Argument that names the run store.
 
+use crate::shell::shell_quoted;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -20,6 +21,10 @@ impl StoreArgs {
 
     /// Returns the flag that makes a command use the same store, or nothing for the default store.
     pub(crate) fn store_flag(&self) -> String {
-        if self.store.as_os_str() == STORE { String::new() } else { format!(" --store {}", self.store.display()) }
+        if self.store.as_os_str() == STORE {
+            String::new()
+        } else {
+            format!(" --store {}", shell_quoted(&self.store.display().to_string()))
+        }
     }
 }

@@ -4,12 +4,14 @@ use super::evidence::EvidenceArgs;
 use super::report_files::ReportFileArgs;
 use super::store::StoreArgs;
 use clap::{Args, Subcommand};
+use model::UserError;
+use std::time::{Duration, SystemTime};
 
 #[derive(Debug, Args)]
 pub(crate) struct CostArgs {
-    /// Only runs started on or after this day, such as 2026-11-01
-    #[arg(long, value_name = "DATE")]
-    pub since: Option<String>,
+    /// Only runs started on or after this day: 2026-11-01, a time such as 2026-11-01T12:00:00Z, today or yesterday
+    #[arg(long, value_name = "DATE", value_parser = parse_since)]
+    pub since: Option<SinceDate>,
     #[command(flatten)]
     pub store: StoreArgs,
 }
@@ -69,4 +71,38 @@ pub(crate) struct RunsRemoveArgs {
     pub runs: Vec<String>,
     #[command(flatten)]
     pub store: StoreArgs,
+}
+
+/// First day or time of a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SinceDate {
+    /// UTC, as far as it was given.
+    Given(String),
+    DaysAgo(u64),
+}
+
+impl SinceDate {
+    /// Returns the beginning of the range as it sorts among timestamps.
+    pub(crate) fn timestamp(&self, now: SystemTime) -> String {
+        match self {
+            SinceDate::Given(text) => text.clone(),
+            SinceDate::DaysAgo(days) => {
+                let day = now.checked_sub(Duration::from_secs(days * 24 * 60 * 60)).unwrap_or(SystemTime::UNIX_EPOCH);
+                humantime::format_rfc3339_seconds(day).to_string().chars().take(10).collect()
+            }
+        }
+    }
+}
+
+fn parse_since(text: &str) -> Result<SinceDate, UserError> {
+    match text {
+        "today" => return Ok(SinceDate::DaysAgo(0)),
+        "yesterday" => return Ok(SinceDate::DaysAgo(1)),
+        _ => {}
+    }
+    let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
+    match humantime::parse_rfc3339(&whole) {
+        Ok(_) => Ok(SinceDate::Given(text.to_owned())),
+        Err(_) => Err(UserError::without_remedy("not a day; write 2026-11-01, today or yesterday")),
+    }
 }

@@ -34,7 +34,8 @@ pub(crate) fn cost(io: &CliOutput, source: &WorkspaceSource, args: &CostArgs) ->
 fn read_run_costs(args: &CostArgs) -> Result<Vec<RunCost>, UserError> {
     let (store, _) = stored_runs::find_run(&args.store.store, None)?;
     let runs = stored_runs::list_runs(&args.store.store)?;
-    let wanted = runs.iter().filter(|run| args.since.as_ref().is_none_or(|since| run.started.as_str() >= since.as_str()));
+    let since = args.since.as_ref().map(|since| since.timestamp(::run::Clock::system().utc()));
+    let wanted = runs.iter().filter(|run| since.as_ref().is_none_or(|since| run.started.as_str() >= since.as_str()));
     wanted.map(|run| run_cost(&store, run).map_err(UserError::from)).collect()
 }
 

@@ -1,10 +1,10 @@
-//! `explain`: manual of a check, scorer, metric or gate.
+//! `explain`: manual of a check, scorer, metric or gate, and the facts of a tool.
 
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report::{self, ExplainTopic};
 use crate::workspace_source::WorkspaceSource;
-use model::{ScorerId, UserError, Workspace, did_you_mean};
+use model::{ScorerId, UserError, Workspace, name_remedy};
 use score::checks::CHECKS;
 use score::scorers::{PLANNED_METRICS, scorer};
 
@@ -18,11 +18,15 @@ pub(crate) fn explain(io: &CliOutput, source: &WorkspaceSource, name: &str) -> E
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    match workspace.gates.iter().find(|gate| *gate.id == name) {
-        Some(gate) => io.print_result(&report::explain(io, &[ExplainTopic::Gate(gate)]), ExitKind::Clean),
+    let gate = workspace.gates.iter().find(|gate| *gate.id == name).map(ExplainTopic::Gate);
+    match gate.or_else(|| workspace.tool(name).map(|tool| ExplainTopic::Tool(&workspace, tool))) {
+        Some(topic) => io.print_result(&report::explain(io, &[topic]), ExitKind::Clean),
         None => {
-            let guess = did_you_mean(name, names(&workspace));
-            report::print_error(io, "explain", &UserError::new(format!("unknown check, scorer or gate \"{name}\""), guess))
+            let remedy = match name_remedy("check, scorer, gate or tool", name, names(&workspace)) {
+                none if none.is_empty() => "`bardo-eval list` prints checks, scorers, gates and tools".to_owned(),
+                guess => guess,
+            };
+            report::print_error(io, "explain", &UserError::new(format!("unknown check, scorer, gate or tool \"{name}\""), remedy))
         }
     }
 }
@@ -42,5 +46,6 @@ fn built_in(name: &str) -> Vec<ExplainTopic<'static>> {
 fn names(workspace: &Workspace) -> impl Iterator<Item = &str> {
     let checks = CHECKS.iter().map(|check| check.id());
     let scorers = ScorerId::ALL.iter().map(|(text, _)| *text);
-    checks.chain(scorers).chain(workspace.gates.iter().map(|gate| gate.id.as_str()))
+    let tools = workspace.tools.iter().map(|tool| tool.name.as_str());
+    checks.chain(scorers).chain(workspace.gates.iter().map(|gate| gate.id.as_str())).chain(tools)
 }

@@ -3,11 +3,15 @@
 use crate::args::InitArgs;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
+use crate::shell::shell_quoted;
 use crate::workspace_source::EMBEDDED;
 use crate::{env, files, report};
 use model::{MINIMAL_WORKSPACE, UserError, WorkspaceFiles};
 
 mod from_mcp;
+
+/// Stored runs, which a command writes below the folder it is started in.
+const GITIGNORE: &str = "# Runs of bardo-eval; commit cassettes/ and golden/ instead.\n.bardo-eval/\n";
 
 pub(crate) fn init(io: &CliOutput, args: &InitArgs) -> ExitKind {
     if !args.force && !files::is_empty(&args.dir) {
@@ -22,9 +26,11 @@ pub(crate) fn init(io: &CliOutput, args: &InitArgs) -> ExitKind {
             Err(exit) => return exit,
         },
     };
-    match files::write_folder(&args.dir, workspace.iter()) {
+    let written = files::write_folder(&args.dir, workspace.iter())
+        .and_then(|written| files::write(&args.dir.join(".gitignore"), GITIGNORE).map(|()| written + 1));
+    match written {
         Ok(written) => {
-            let dir = args.dir.display();
+            let dir = shell_quoted(&args.dir.display().to_string());
             io.print_result(
                 &format!("wrote {} to {dir}\nnext: bardo-eval smoke --workspace {dir}\n", model::count(written, "file")),
                 ExitKind::Clean,

@@ -1,22 +1,32 @@
 //! `list`: parts of the workspace, and built-in checks and scorers.
 
-use crate::args::{ListTarget, ReportFormat};
+use crate::args::{ListArgs, ListTarget, ReportFormat};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
-use crate::report::{FORMAT, escape_control, table};
+use crate::report::{self, FORMAT, escape_control, table};
 use crate::workspace_source::WorkspaceSource;
-use model::{GateBound, SkillHandler, Workspace};
+use campaign::{CaseSelection, select};
+use model::suite::ExpectedCalls;
+use model::{Case, GateBound, SkillHandler, UserError, Workspace};
 use score::checks::CHECKS;
 use score::gates::judged_slices;
 use score::scorers::{PLANNED_METRICS, SCORERS, scorer_named};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
-pub(crate) fn list(io: &CliOutput, source: &WorkspaceSource, what: ListTarget) -> ExitKind {
+/// Characters of an opening that a list shows; `--verbose` shows all.
+const OPENING_SHOWN: usize = 80;
+
+pub(crate) fn list(io: &CliOutput, source: &WorkspaceSource, args: &ListArgs) -> ExitKind {
     let workspace = match super::open_workspace(io, source, "list") {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let (header, rows) = list_table(io, &workspace, what);
+    let cases = match listed_cases(&workspace, args) {
+        Ok(cases) => cases,
+        Err(unknown) => return report::print_refusal(io, "list", &unknown),
+    };
+    let (header, rows) = list_table(io, &workspace, args.what, &cases);
     let text = match io.format {
         ReportFormat::Json => {
             let items: Vec<Value> = rows
@@ -39,7 +49,7 @@ pub(crate) fn list(io: &CliOutput, source: &WorkspaceSource, what: ListTarget) -
 
 type ListTable = (Vec<&'static str>, Vec<Vec<String>>);
 
-fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget) -> ListTable {
+fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget, cases: &[&Case]) -> ListTable {
     match what {
         ListTarget::Tools => (vec!["tool", "category", "capability", "acts", "parameters"], tools(workspace)),
         ListTarget::Profiles => {
@@ -64,16 +74,25 @@ fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget) -> ListTa
             (vec!["suite", "cases", "about"], workspace.suites.iter().map(row).collect())
         }
         ListTarget::Cases => {
-            let row = |case: &model::Case| {
+            let is_whole = io.verbose || io.format == ReportFormat::Json;
+            let opening = |text: &str| if is_whole { text.to_owned() } else { shortened(text, OPENING_SHOWN) };
+            let row = |case: &&Case| {
                 vec![
                     case.id.value.clone(),
                     case.kind.word().to_owned(),
                     io.location(&case.at),
                     case.tags.join(" "),
-                    case.brief.user_script.opening().to_owned(),
+                    opening(case.brief.user_script.opening()),
                 ]
             };
-            (vec!["case", "kind", "where", "tags", "opening"], workspace.cases().map(row).collect())
+            (vec!["case", "kind", "where", "tags", "opening"], cases.iter().map(row).collect())
+        }
+        ListTarget::Tags => {
+            let mut tags: BTreeMap<&str, usize> = BTreeMap::new();
+            for tag in cases.iter().flat_map(|case| &case.tags) {
+                *tags.entry(tag).or_default() += 1;
+            }
+            (vec!["tag", "cases"], tags.into_iter().map(|(tag, cases)| vec![tag.to_owned(), cases.to_string()]).collect())
         }
         ListTarget::Coverage => super::coverage::coverage_table(workspace, io.verbose || io.format == ReportFormat::Json),
         ListTarget::Worlds => {
@@ -104,6 +123,37 @@ fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget) -> ListTa
         }
         ListTarget::Scorers => (vec!["scorer", "measured", "manual"], scorers()),
     }
+}
+
+/// Returns the cases that the filters select.
+fn listed_cases<'w>(workspace: &'w Workspace, args: &ListArgs) -> Result<Vec<&'w Case>, Vec<UserError>> {
+    let selection = CaseSelection {
+        suites: args.suite.clone(),
+        profiles: args.profile.clone(),
+        agents: args.agent.clone(),
+        skills: args.skill.clone(),
+        tags: args.tag.clone(),
+        ..CaseSelection::default()
+    };
+    let unknown_tools = args.tool.iter().filter(|name| workspace.tool(name).is_none());
+    let tool_names = || workspace.tools.iter().map(|tool| tool.name.as_str());
+    let mut unknown: Vec<UserError> = unknown_tools.map(|name| UserError::unknown("tool", name, tool_names())).collect();
+    let cases = select(workspace, &selection).map_err(|names| names.into_iter().map(UserError::from).collect::<Vec<_>>());
+    unknown.extend(cases.as_ref().err().into_iter().flatten().cloned());
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
+    let tools: Vec<&model::Tool> = args.tool.iter().filter_map(|name| workspace.tool(name)).collect();
+    let expects = |case: &&Case| {
+        let mut calls = case.expect.calls.iter().flat_map(ExpectedCalls::expected_calls);
+        tools.is_empty() || calls.any(|call| tools.iter().any(|tool| tool.has_name(&call.tool)))
+    };
+    Ok(cases.unwrap_or_default().into_iter().filter(expects).collect())
+}
+
+/// Returns the beginning of a text.
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
 }
 
 fn tools(workspace: &Workspace) -> Vec<Vec<String>> {

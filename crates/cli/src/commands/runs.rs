@@ -25,21 +25,28 @@ fn list(io: &CliOutput, path: &std::path::Path) -> Result<String, UserError> {
         return Ok(format!("{:#}\n", json!({ "format": FORMAT, "command": "runs list", "items": items, "exit": 0 })));
     }
     let rows = runs.iter().map(|run| {
-        let ended = run.ended.as_ref().map_or("unfinished", |_| "complete");
-        let subjects =
-            run.plan.as_ref().map(|plan| plan.subjects.iter().map(|planned| planned.subject.as_str()).collect::<Vec<_>>().join(", "));
-        let trials = format!("{} of {}", run.finished, run.planned);
         vec![
-            run.short_id().to_owned(),
+            run.short_run_id().to_owned(),
             run.started.clone(),
-            subjects.unwrap_or_default(),
-            trials,
+            run.subjects.join(", "),
+            format!("{} of {}", run.finished, run.planned),
             run.passed.to_string(),
             spent(run),
-            ended.to_owned(),
+            state(run),
+            run.record.as_ref().map_or_else(String::new, |record| record.short().to_owned()),
         ]
     });
-    Ok(format!("{}\n", table(&["run", "started", "subjects", "trials", "passed", "spent", "state"], rows.collect())))
+    Ok(format!("{}\n", table(&["run", "started", "subjects", "trials", "passed", "spent", "state", "record"], rows.collect())))
+}
+
+/// Returns whether a run has evidence and an end.
+fn state(run: &StoredRun) -> String {
+    match (&run.ended, run.aborted) {
+        (None, _) => "unfinished".to_owned(),
+        (Some(_), 0) => "complete".to_owned(),
+        (Some(_), aborted) if aborted == run.finished => "aborted".to_owned(),
+        (Some(_), aborted) => format!("complete, {aborted} aborted"),
+    }
 }
 
 fn show(io: &CliOutput, path: &std::path::Path, wanted: Option<&str>) -> Result<String, UserError> {
@@ -81,7 +88,8 @@ fn show(io: &CliOutput, path: &std::path::Path, wanted: Option<&str>) -> Result<
             "verdicts".into(),
             format!("{} met, {} missed, {} without evidence", of(Verdict::Met), of(Verdict::Missed), of(Verdict::NoEvidence)),
         ],
-        vec!["settings".into(), run.settings.clone()],
+        vec!["state".into(), state(&run)],
+        vec!["asked for".into(), settings_text(&run.settings)],
     ];
     rows.extend(telemetry.iter().map(|(what, n)| vec![what.replace('_', " "), n.to_string()]));
     Ok(format!("{}\n", table(&["what", "value"], rows)))
@@ -91,10 +99,10 @@ fn remove(io: &CliOutput, path: &std::path::Path, wanted: &[String]) -> Result<S
     let mut removed = vec![];
     let mut last_store = None;
     for wanted in wanted {
-        let (store, run) = stored_runs::find_run(path, Some(wanted))?;
+        let (store, run) = stored_runs::find_only_run(path, wanted)?;
         let _lock = store.lock_run(&run.id)?;
         store.remove_run(run.run)?;
-        removed.push(run.short_id().to_owned());
+        removed.push(run.short_run_id().to_owned());
         last_store = Some(store);
     }
     if let Some(store) = last_store {
@@ -112,10 +120,39 @@ fn document(run: &StoredRun) -> Value {
     json!({
         "run": run.id, "record": run.record, "started": run.started, "ended": run.ended, "workspace": run.workspace,
         "workspace_version": workspace_version(run),
-        "subjects": run.plan.as_ref().map(|plan| plan.subjects.iter().map(|planned| planned.subject.clone()).collect::<Vec<_>>()),
-        "trials": { "planned": run.planned, "ended": run.finished, "passed": run.passed },
+        "subjects": run.subjects, "state": state(run),
+        "trials": { "planned": run.planned, "ended": run.finished, "passed": run.passed, "aborted": run.aborted },
         "budget_usd": run.budget.map(|nanos| Money::from_nanos(nanos).as_usd()), "spent_usd": Money::from_nanos(run.spent).as_usd(), "claim": run.claim,
     })
+}
+
+/// Returns the stored settings as words: `subjects reference; trials 1`. Absent and empty ones are left out.
+fn settings_text(settings: &str) -> String {
+    let parsed: Value = serde_json::from_str(settings).unwrap_or_default();
+    let mut words = vec![];
+    for (key, value) in parsed.as_object().into_iter().flatten() {
+        match value {
+            // Claim and options are objects of one level.
+            Value::Object(inner) => words.extend(inner.iter().filter_map(|(key, value)| setting_word(key, value))),
+            other => words.extend(setting_word(key, other)),
+        }
+    }
+    words.join("; ")
+}
+
+fn setting_word(key: &str, value: &Value) -> Option<String> {
+    let shown = match value {
+        Value::Null | Value::Bool(false) | Value::Object(_) => return None,
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Number(nanos) if key.ends_with("budget") => format!("{} USD", Money::from_nanos(nanos.as_u64()?)),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => return None,
+        Value::Array(items) => {
+            items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect::<Vec<_>>().join(", ")
+        }
+    };
+    Some(format!("{} {shown}", key.replace('_', " ")))
 }
 
 fn workspace_version(run: &StoredRun) -> Option<u64> {

@@ -57,6 +57,11 @@ fn parse_arguments(args: &CallArgs, schema: &Value) -> Result<Value, UserError> 
     let mut map = Map::new();
     for pair in &args.pairs {
         let (name, text) = pair.split_once('=').ok_or_else(|| UserError::without_remedy(format!("\"{pair}\" is not NAME=VALUE")))?;
+        let known = schema["properties"].as_object();
+        if let Some(known) = known.filter(|known| !known.contains_key(name) && schema["additionalProperties"] != true) {
+            let what = format!("{} has no parameter \"{name}\"", args.tool);
+            return Err(UserError::new(what, model::name_remedy("parameter", name, known.keys().map(String::as_str))));
+        }
         map.insert(name.to_owned(), parse_value(text, &schema["properties"][name]));
     }
     Ok(Value::Object(map))

@@ -1,5 +1,6 @@
 //! Explanation as JSON.
 
+use super::tool_facts::ToolFacts;
 use super::{ExplainTopic, ScoredExample};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -29,6 +30,7 @@ fn topic_json(io: &CliOutput, topic: &ExplainTopic<'_>) -> Value {
         ExplainTopic::Scorer(scorer) => scorer_json(io, *scorer),
         ExplainTopic::PlannedMetric { id, manual } => json!({ "name": id.word(), "kind": "planned_metric", "manual": manual }),
         ExplainTopic::Gate(gate) => gate_json(io, gate),
+        ExplainTopic::Tool(workspace, tool) => tool_json(io, &ToolFacts::of(workspace, tool)),
     }
 }
 
@@ -59,4 +61,11 @@ fn gate_json(io: &CliOutput, gate: &Gate) -> Value {
     let tiers: Vec<String> = gate.tiers.iter().map(ToString::to_string).collect();
     json!({ "name": *gate.id, "kind": "gate", "manual": gate.why, "spec": gate.spec.as_str(), "bound": gate.bound, "scorer": gate.scorer.value,
         "min_cases": gate.min_cases, "tiers": tiers, "at": io.location(&gate.at) })
+}
+
+fn tool_json(io: &CliOutput, facts: &ToolFacts<'_>) -> Value {
+    let ToolFacts { tool, capability, risk, profiles, agents, cases } = facts;
+    json!({ "name": tool.name.value, "kind": "tool", "manual": tool.description, "category": tool.category, "capability": capability,
+        "risk": risk, "acts": tool.acts.value.word(), "input_schema": tool.listing().input_schema, "profiles": profiles, "agents": agents,
+        "cases": cases, "at": io.location(&tool.at) })
 }

@@ -1,11 +1,12 @@
-//! Manual of a check, scorer, metric or gate, with examples.
+//! Manual of a check, scorer, metric or gate, with examples, and the facts of a tool.
 
 mod json;
 mod text;
+mod tool_facts;
 
 use crate::args::ReportFormat;
 use crate::io::CliOutput;
-use model::{Gate, Score, ScorerId};
+use model::{Gate, Score, ScorerId, Tool, Workspace};
 use score::checks::Check;
 use score::scorers::{EvidenceFixture, Scorer, ScorerFinding};
 
@@ -15,6 +16,7 @@ pub(crate) enum ExplainTopic<'w> {
     Scorer(&'static dyn Scorer),
     PlannedMetric { id: ScorerId, manual: &'static str },
     Gate(&'w Gate),
+    Tool(&'w Workspace, &'w Tool),
 }
 
 /// Explains all topics of one name; a check and a scorer may share it.

@@ -1,5 +1,6 @@
 //! Explanation as text.
 
+use super::tool_facts::ToolFacts;
 use super::{ExplainTopic, ScoredExample};
 use crate::io::CliOutput;
 use crate::report::escape_control;
@@ -21,6 +22,7 @@ fn topic_text(io: &CliOutput, topic: &ExplainTopic<'_>) -> String {
         ExplainTopic::Scorer(scorer) => scorer_text(io, *scorer),
         ExplainTopic::PlannedMetric { id, manual } => head(io, id.word(), NOT_MEASURED, manual),
         ExplainTopic::Gate(gate) => gate_text(io, gate),
+        ExplainTopic::Tool(workspace, tool) => tool_text(io, &ToolFacts::of(workspace, tool)),
     }
 }
 
@@ -90,6 +92,28 @@ fn gate_text(io: &CliOutput, gate: &Gate) -> String {
     let planned = PLANNED_METRICS.iter().find(|(id, _)| gate.scorer.known() == Some(*id));
     text.extend(planned.map(|(id, manual)| format!("\n{}", head(io, id.word(), NOT_MEASURED, manual))));
     text
+}
+
+fn tool_text(io: &CliOutput, facts: &ToolFacts<'_>) -> String {
+    let ToolFacts { tool, capability, risk, profiles, agents, cases } = facts;
+    let schema = tool.listing().input_schema;
+    let is_required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    let params = tool.params.iter().map(|(name, param)| {
+        let kind = param.kind.as_ref().map(ToString::to_string).unwrap_or_default();
+        let need = if is_required(name) { "required" } else { "optional" };
+        format!("  {name:<20} {kind:<24} {need}\n")
+    });
+    format!(
+        "{}\ncategory    {}\ncapability  {capability}, {risk}\nacts        {}\nprofiles    {}\nagents      {}\ncases       {} expect it\nwhere       {}\n\nparameters\n{}",
+        head(io, &tool.name, "a tool", &tool.description),
+        tool.category,
+        tool.acts.value.word(),
+        profiles.join(", "),
+        agents.join(", "),
+        model::count(*cases, "case"),
+        io.location(&tool.at),
+        params.collect::<String>()
+    )
 }
 
 /// Breaks text into lines of at most 100 characters.
