@@ -19,6 +19,7 @@ mod init;
 mod isolation;
 mod judge;
 mod layering;
+mod messages;
 mod older_tools;
 mod output_file;
 mod own_nodes;

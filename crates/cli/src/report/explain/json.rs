@@ -65,7 +65,7 @@ fn gate_json(io: &CliOutput, gate: &Gate) -> Value {
 
 fn tool_json(io: &CliOutput, facts: &ToolFacts<'_>) -> Value {
     let ToolFacts { tool, capability, risk, profiles, agents, cases } = facts;
-    json!({ "name": tool.name.value, "kind": "tool", "manual": tool.description, "category": tool.category, "capability": capability,
+    json!({ "name": tool.name.value, "kind": "tool", "manual": tool.description.value, "category": tool.category, "capability": capability,
         "risk": risk, "acts": tool.acts.value.word(), "input_schema": tool.listing().input_schema, "profiles": profiles, "agents": agents,
         "cases": cases, "at": io.location(&tool.at) })
 }
