@@ -21,6 +21,7 @@ mod judge;
 mod layering;
 mod messages;
 mod older_tools;
+mod one_truth;
 mod output_file;
 mod own_nodes;
 mod published;

@@ -6,6 +6,7 @@ mod catalogue;
 mod help;
 mod problems;
 mod runs;
+mod screen;
 mod stored;
 mod world;
 

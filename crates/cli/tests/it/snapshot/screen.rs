@@ -1,0 +1,43 @@
+//! The screen of `run` at several widths, with no, some and many missed gates.
+
+use super::{compare, shown};
+use crate::harness::TestFolder;
+
+const WIDTHS: [&str; 3] = ["80", "120", "200"];
+/// Lines of the whole result of the embedded workspace, as the README promises.
+const MAX_LINES: usize = 45;
+
+/// Lines that are commands to paste and so are not wrapped.
+fn is_command(line: &str) -> bool {
+    line.starts_with("next: ") || line.starts_with("all gates, slices and worst cases: ") || line.starts_with("weaker than ")
+}
+
+#[track_caller]
+fn assert_fits(name: &str, folder: &TestFolder, args: &[&str]) {
+    for width in WIDTHS {
+        let ran = folder.run_with_variable(args, "COLUMNS", width);
+        for line in ran.stdout.lines().filter(|line| !is_command(line)) {
+            assert!(line.chars().count() <= width.parse().unwrap(), "{width}: {line}");
+        }
+        compare(&format!("screen_{name}_{width}"), &args.join(" "), &shown(folder, &ran));
+    }
+}
+
+#[test]
+fn screen_without_a_missed_gate() {
+    assert_fits("met", &TestFolder::with_minimal(), &["run", "--subject", "reference"]);
+}
+
+#[test]
+fn screen_with_some_missed_gates() {
+    let folder = TestFolder::new();
+    assert_fits("some", &folder, &["run", "--suite", "tool_selection/data", "--suite", "behavior/trade-executor"]);
+}
+
+#[test]
+fn screen_with_many_missed_gates() {
+    let folder = TestFolder::new();
+    assert_fits("many", &folder, &["run", "--embedded"]);
+    let lines = folder.run(&["run", "--embedded"]).stdout.lines().count();
+    assert!(lines <= MAX_LINES, "{lines} lines");
+}
