@@ -13,9 +13,10 @@ pub(crate) fn usage_hint(error: &clap::Error, is_workspace: impl Fn(&str) -> boo
         return None;
     }
     let quoted = shell_quoted(word);
-    Some(if is_workspace(word) {
-        format!("hint: use --workspace {quoted} for the workspace in that folder")
-    } else {
-        format!("hint: use --case {quoted} for a case, --suite {quoted} for a suite, --workspace {quoted} for a folder")
-    })
+    if is_workspace(word) {
+        return Some(format!("hint: use --workspace {quoted} for the workspace in that folder"));
+    }
+    // Other commands have no such flags.
+    let is_run = error.to_string().contains("Usage: bardo-eval run");
+    is_run.then(|| format!("hint: use --case {quoted} for a case, --suite {quoted} for a suite, --workspace {quoted} for a folder"))
 }

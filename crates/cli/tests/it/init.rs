@@ -7,8 +7,9 @@ use std::path::PathBuf;
 fn init_writes_the_embedded_workspace() {
     let (copy, empty) = (TestFolder::new(), TestFolder::new());
     let ran = copy.run(&["init"]).assert_exit(0);
-    let files = copy.files();
+    let mut files = copy.files();
     assert_eq!(ran.stdout, format!("wrote {} files to evals\nnext: bardo-eval smoke --workspace evals\n", files.len()));
+    assert_eq!(files.remove(0), "evals/.gitignore");
     let reference: Vec<String> = testkit::reference_files().iter().map(|(path, _)| format!("evals/{path}")).collect();
     assert_eq!(files, reference);
     for (path, text) in testkit::reference_files().iter() {
@@ -22,6 +23,7 @@ fn init_writes_the_embedded_workspace() {
 #[test]
 fn init_minimal_equals_examples_minimal() {
     let folder = TestFolder::with_minimal();
+    folder.remove("evals/.gitignore");
     let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/minimal");
     let mut example = vec![];
     walk(&source, &source, &mut example);

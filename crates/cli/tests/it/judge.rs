@@ -130,7 +130,9 @@ fn serve_judge_of_labels(verdict: impl Fn(&str, usize) -> &'static str + Send + 
                 prompt.contains(text.trim_matches('"'))
             })
         };
-        let label = examples.iter().find(is_asked).expect("a shipped example")["label"].as_str().unwrap();
+        let label = examples.iter().filter(is_asked).max_by_key(|example| example.to_string().len()).expect("a shipped example")["label"]
+            .as_str()
+            .unwrap();
         let word = verdict(label, n);
         chat::tool_call_reply(1, "verdict", &json!({ "verdict": word, "score": if word == "pass" { 5 } else { 1 }, "reason": "So." }))
     })
@@ -144,7 +146,7 @@ fn calibrate_passes_a_judge_that_agrees() {
         .assert_exit(0)
         .assert_stdout("1.000")
         .assert_stdout("0.973 to 1.000")
-        .assert_stdout("reliable  needed: agreement 0.800, kappa 0.600")
+        .assert_stdout("reliable: it needs agreement 0.800 and kappa 0.600")
         .assert_stdout("spent 0.");
     let document = folder.json(&["judge", "calibrate", "--judge", "judge", "--min-agreement", "1", "--min-kappa", "1"], 0);
     assert!(document["spent_usd"].as_f64().unwrap() > 0.0 && document["unread"] == json!([]), "{document:#}");

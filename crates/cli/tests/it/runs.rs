@@ -12,7 +12,7 @@ fn runs_are_listed_shown_and_removed() {
     let listed = folder.json(&["runs", "list"], 0);
     let items = listed["items"].as_array().unwrap();
     assert_eq!((items.len(), &items[0]["subjects"], &items[1]["record"]), (2, &json!(["echo"]), &json!(first)));
-    assert_eq!(items[1]["trials"], json!({ "planned": 5, "ended": 5, "passed": 5 }));
+    assert_eq!(items[1]["trials"], json!({ "planned": 5, "ended": 5, "passed": 5, "aborted": 0 }));
     folder.run(&["runs", "show", &first[..8]]).assert_exit(0).assert_stdout(&first).assert_stdout("5 of 5 ended, 5 passed");
     let shown = folder.json(&["runs", "show"], 0);
     assert_eq!(shown["run"]["settings"]["subjects"], json!(["echo"]));

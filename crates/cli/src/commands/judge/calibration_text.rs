@@ -54,14 +54,14 @@ fn text(io: &CliOutput, result: &CalibrationResult<'_>) -> String {
     let examples = model::count(found.examples, "example");
     text.push_str(&format!("\njudge {judge} on {examples}, each asked in both orders; spent {spent} USD\n"));
     let AgreementBounds { agreement, kappa } = bounds;
-    let needed = format!("needed: agreement {agreement:.3}, kappa {kappa:.3}");
+    let needed = format!("it needs agreement {agreement:.3} and kappa {kappa:.3}");
     text.push_str(&match found.verdict(*bounds) {
-        CalibrationVerdict::Reliable => format!("{}  {needed}\n", io.paint.good("reliable")),
+        CalibrationVerdict::Reliable => format!("{}: {needed}\n", io.paint.good("reliable")),
         CalibrationVerdict::BelowBounds => {
-            format!("{}  {needed}; use another judge, or look at the examples it got wrong\n", io.paint.bad("not reliable"))
+            format!("{}: {needed}; use another judge, or look at the examples it got wrong\n", io.paint.bad("not reliable"))
         }
         CalibrationVerdict::NothingRead => {
-            format!("{}  no verdict could be read, so nothing was measured\n", io.paint.bad("not calibrated"))
+            format!("{}: no verdict could be read, so nothing was measured\n", io.paint.bad("not calibrated"))
         }
     });
     text

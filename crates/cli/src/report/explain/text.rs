@@ -104,7 +104,7 @@ fn tool_text(io: &CliOutput, facts: &ToolFacts<'_>) -> String {
         format!("  {name:<20} {kind:<24} {need}\n")
     });
     format!(
-        "{}\ncategory    {}\ncapability  {capability}, {risk}\nacts        {}\nprofiles    {}\nagents      {}\ncases       {} expect it\nwhere       {}\n\nparameters\n{}",
+        "{}\ncategory    {}\ncapability  {capability}, {risk}\nacts        {}\nprofiles    {}\nagents      {}\nexpected by {}\nwhere       {}\n\nparameters\n{}",
         head(io, &tool.name, "a tool", &tool.description),
         tool.category,
         tool.acts.value.word(),
