@@ -8,9 +8,10 @@ use model::{Ending, Event, EventKind, Transcript};
 use run::judge::{JudgeFault, JudgeQuery, LlmJudge, first_words};
 use run::ledger::{CallId, CallRole};
 use run::providers::FaultKind;
+use score::gates::wilson;
 use score::questions::{
-    CalibrationIntervals, GradedExample, JudgeAnswer, JudgeAnswerError, JudgeCalibration, JudgeQuestion, LabelledExample, VerdictOrder,
-    calibrate, calibration_intervals, trial_questions,
+    GradedExample, JudgeAnswer, JudgeAnswerError, JudgeCalibration, JudgeQuestion, LabelledExample, VerdictOrder, calibrate,
+    trial_questions,
 };
 use serde::Serialize;
 
@@ -59,6 +60,30 @@ pub struct CalibrationReport {
     pub found: JudgeCalibration,
     pub intervals: CalibrationIntervals,
     pub unread: Vec<UnreadVerdict>,
+}
+
+/// 95 % Wilson intervals of the shares of a calibration.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CalibrationIntervals {
+    pub agreement: (f64, f64),
+    pub false_pass: (f64, f64),
+    pub false_fail: (f64, f64),
+    pub order_flips: (f64, f64),
+}
+
+/// Returns the intervals; `None` unless both labels occur.
+fn calibration_intervals(graded: &[GradedExample<'_>]) -> Option<CalibrationIntervals> {
+    let interval = |of: &[&GradedExample<'_>], holds: &dyn Fn(&GradedExample<'_>) -> bool| {
+        wilson(of.iter().filter(|one| holds(one)).count() as u64, of.len() as u64)
+    };
+    let labelled = |label| graded.iter().filter(|one| one.example.label == label).collect::<Vec<_>>();
+    let (all, passing, failing) = (graded.iter().collect::<Vec<_>>(), labelled(JudgeGrade::Pass), labelled(JudgeGrade::Fail));
+    Some(CalibrationIntervals {
+        agreement: interval(&all, &|one| one.pass_first == Ok(one.example.label))?,
+        false_pass: interval(&failing, &|one| one.pass_first == Ok(JudgeGrade::Pass))?,
+        false_fail: interval(&passing, &|one| one.pass_first == Ok(JudgeGrade::Fail))?,
+        order_flips: interval(&all, &|one| one.pass_first.as_ref().ok() != one.fail_first.as_ref().ok())?,
+    })
 }
 
 /// Answer of a judge without a valid verdict.

@@ -33,7 +33,7 @@ pub use execute::{execute, execute_in_memory};
 pub use failed_cases::failed_cases;
 pub use funding::FundingAdvice;
 pub use golden::{BaselineStatus, ChangedCase, GoldenDiff, GoldenSet, WordingChange, WordingCounts, WordingVerdict};
-pub use judging::{CalibrationError, CalibrationReport, UnreadVerdict, ask_judge, calibrate_judge};
+pub use judging::{CalibrationError, CalibrationIntervals, CalibrationReport, UnreadVerdict, ask_judge, calibrate_judge};
 pub use plan::{CostForecast, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
 pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};

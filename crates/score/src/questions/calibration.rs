@@ -2,7 +2,6 @@
 
 use super::answer::JudgeAnswerError;
 use super::question::{JudgeQuestion, QuestionKind, QuestionMaterial};
-use crate::gates::wilson;
 use model::transcript::JudgeGrade;
 use serde::{Deserialize, Serialize};
 
@@ -144,30 +143,6 @@ impl JudgeCalibration {
             CalibrationVerdict::Reliable
         }
     }
-}
-
-/// 95 % Wilson intervals of the shares of a calibration.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct CalibrationIntervals {
-    pub agreement: (f64, f64),
-    pub false_pass: (f64, f64),
-    pub false_fail: (f64, f64),
-    pub order_flips: (f64, f64),
-}
-
-/// Returns the intervals; `None` unless both labels occur.
-pub fn calibration_intervals(graded: &[GradedExample<'_>]) -> Option<CalibrationIntervals> {
-    let interval = |of: &[&GradedExample<'_>], holds: &dyn Fn(&GradedExample<'_>) -> bool| {
-        wilson(of.iter().filter(|one| holds(one)).count() as u64, of.len() as u64)
-    };
-    let labelled = |label| graded.iter().filter(|one| one.example.label == label).collect::<Vec<_>>();
-    let (all, passing, failing) = (graded.iter().collect::<Vec<_>>(), labelled(JudgeGrade::Pass), labelled(JudgeGrade::Fail));
-    Some(CalibrationIntervals {
-        agreement: interval(&all, &|one| one.pass_first == Ok(one.example.label))?,
-        false_pass: interval(&failing, &|one| one.pass_first == Ok(JudgeGrade::Pass))?,
-        false_fail: interval(&passing, &|one| one.pass_first == Ok(JudgeGrade::Fail))?,
-        order_flips: interval(&all, &|one| one.pass_first.as_ref().ok() != one.fail_first.as_ref().ok())?,
-    })
 }
 
 /// Measures the judge on graded examples. Returns `None` unless both labels occur.

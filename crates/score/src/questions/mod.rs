@@ -6,7 +6,7 @@ mod question;
 
 pub use answer::{JudgeAnswer, JudgeAnswerError};
 pub use calibration::{
-    AgreementBounds, CalibrationIntervals, CalibrationVerdict, ExampleError, ExampleMessage, GradedExample, JudgeCalibration,
-    LabelledExample, VerdictOrder, calibrate, calibration_intervals,
+    AgreementBounds, CalibrationVerdict, ExampleError, ExampleMessage, GradedExample, JudgeCalibration, LabelledExample, VerdictOrder,
+    calibrate,
 };
 pub use question::{JudgeQuestion, QuestionKind, QuestionMaterial, trial_questions};

@@ -122,7 +122,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("score", "outcome", &[]),
     ("score", "planned_metrics", &[]),
     ("score", "quality", &["compare", "confusability", "scorers"]),
-    ("score", "questions", &["gates"]),
+    ("score", "questions", &[]),
     ("score", "rules", &["compare", "example"]),
     ("score", "sample_run", &[]),
     ("score", "scorers", &["compare", "evidence", "example", "facts", "finding", "planned_metrics", "questions", "rules", "sample_run"]),
