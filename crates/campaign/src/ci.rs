@@ -41,7 +41,7 @@ pub fn ci_plan(workspace: &Workspace, ci_event: &CiEvent) -> Result<Vec<TierPlan
         unknown.push(UnknownName { what: "CI tier", name: tier.to_string(), remedy: "CI tiers are listed in tiers.yaml under ci".into() });
     }
     let Some(row) = row.filter(|_| unknown.is_empty()) else { return Err(unknown) };
-    let touched = folders_changed(&row.when_changed, ci_event);
+    let touched = parts_changed(&row.when_changed, ci_event);
     let first = workspace.tiers.tiers.iter().map(|tier| tier.tier).min();
     let tiers = workspace.tiers.tiers.iter().filter(|tier| in_ci.contains(&tier.tier)).map(|tier| {
         let (runs, why) = if !ci_event.requested_tiers.is_empty() {
@@ -60,23 +60,26 @@ pub fn ci_plan(workspace: &Workspace, ci_event: &CiEvent) -> Result<Vec<TierPlan
     Ok(tiers.collect())
 }
 
-/// Returns true if a file in one of the folders changed, with the reason.
-fn folders_changed(folders: &[String], ci_event: &CiEvent) -> (bool, String) {
+/// Returns true if a file in one of the parts changed, with the reason.
+fn parts_changed(parts: &[String], ci_event: &CiEvent) -> (bool, String) {
     let Some(changed) = &ci_event.changed else { return (true, "changed files unknown, assuming that everything changed".to_owned()) };
     let root = ci_event.root.trim_end_matches('/');
-    let inside: Vec<&str> = changed
-        .iter()
-        .map(|path| path.trim_start_matches("./"))
-        .filter(|path| {
-            let below = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
-            below.split_once('/').is_some_and(|(folder, _)| folders.iter().any(|known| known == folder))
-        })
-        .collect();
+    let inside: Vec<&str> =
+        changed.iter().map(|path| path.trim_start_matches("./")).filter(|path| parts.iter().any(|part| is_in_part(path, root, part))).collect();
     match inside.as_slice() {
-        [] => (false, format!("nothing changed in {}", folders.join(", "))),
+        [] => (false, format!("nothing changed in {}", parts.join(", "))),
         [only] => (true, format!("{only} changed")),
         [first, rest @ ..] => (true, format!("{first} and {} more changed", rest.len())),
     }
+}
+
+/// Reports whether a path is a file of the workspace, in a folder of it, or below a path of the repository, which begins with `/`.
+fn is_in_part(path: &str, root: &str, part: &str) -> bool {
+    let (path, part) = match part.strip_prefix('/') {
+        Some(part) => (path, part),
+        None => (path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path), part),
+    };
+    path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]
@@ -92,7 +95,7 @@ tiers:
   - { tier: 3, name: integration, trigger: merge, live: subject, budget_usd: 2, trials: 1, suites: [skills], what: Flows. }
   - { tier: 4, name: regression, trigger: nightly, live: subject, budget_usd: 10, trials: 3, suites: [skills], what: Everything. }
 ci:
-  - { event: pull_request, tiers: [1, 2], when_changed: [tools, agents, skills] }
+  - { event: pull_request, tiers: [1, 2], when_changed: [tools, agents, skills, policy, gates.yaml, worlds, /agent.py, /src/agent] }
   - { event: merge, tiers: [1, 3] }
   - { event: nightly, tiers: [1, 2, 3, 4] }
   - { event: manual, tiers: [1, 2, 3, 4] }
@@ -115,11 +118,11 @@ ci:
     }
 
     #[test]
-    fn pull_request_runs_tier_2_when_folders_changed() {
-        for path in ["evals/tools/wallet.yaml", "./evals/agents/trader.md", "evals/skills/swap/SKILL.md", "tools/wallet.yaml"] {
+    fn pull_request_runs_tier_2_when_parts_changed() {
+        for path in ["evals/tools/wallet.yaml", "./evals/agents/trader.md", "evals/skills/swap/SKILL.md", "tools/wallet.yaml", "evals/policy.yaml", "evals/gates.yaml", "evals/worlds/small.yaml", "agent.py", "src/agent/main.py"] {
             assert_eq!(tiers_run_on("pull_request", Some(&["README.md", path]), &[]), [1, 2], "{path}");
         }
-        for path in ["README.md", "src/tools/main.rs", "evals", "evals-of-others/tools/a.yaml"] {
+        for path in ["README.md", "src/tools/main.rs", "evals", "evals-of-others/tools/a.yaml", "evals/policy.yaml.old", "evals/coverage.yaml", "evals/agent.py", "src/agents.py"] {
             assert_eq!(tiers_run_on("pull_request", Some(&[path]), &[]), [1], "{path}");
         }
         assert_eq!(tiers_run_on("merge", Some(&["README.md"]), &[]), [1, 3]);

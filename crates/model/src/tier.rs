@@ -1,5 +1,10 @@
 //! Tiers of evaluation, and the CI events that run them.
 
+mod change_trigger;
+
+#[cfg(test)]
+pub(crate) use change_trigger::WORKSPACE_PARTS;
+
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::suite::SuiteKind;
@@ -43,6 +48,7 @@ pub enum LiveRole {
 pub struct CiRow {
     pub event: String,
     pub tiers: Vec<u64>,
+    /// Folders and files of the workspace, such as `tools` and `policy.yaml`; paths of the repository begin with `/`.
     pub when_changed: Vec<String>,
     /// Reason why the row may be weaker than in the specification.
     pub deviates: Option<Spanned<String>>,
@@ -94,7 +100,7 @@ fn read_ci(node: &YamlNode, report: &ProblemReport) -> Option<CiRow> {
     let fields = YamlFields::open(node, "a ci row", report)?;
     let event = fields.required("event", name);
     let tiers = fields.required("tiers", list(unsigned));
-    let when_changed = fields.or_default("when_changed", list(name));
+    let when_changed = fields.or_default("when_changed", list(change_trigger::read_change_trigger));
     let deviates = fields.optional("deviates", spanned(text));
     fields.close();
     Some(CiRow { event: event?, tiers: tiers?, when_changed, deviates, at: report.location(node.line) })

@@ -12,7 +12,7 @@ const TIERS: &str = r#"tiers:
     suites: [tool_selection, behavior]
     what: The deterministic part.
 ci:
-  - when_changed: [evals]
+  - when_changed: [tools]
     event: pull_request
     tiers: [1, 2]
 "#;
@@ -30,7 +30,7 @@ fn tiers_and_the_table_of_ci_are_read() {
     let [row] = ci.as_slice() else { panic!("{ci:?}") };
     assert_eq!(
         (row.event.as_str(), row.tiers.as_slice(), row.when_changed.as_slice()),
-        ("pull_request", [1, 2].as_slice(), ["evals".to_owned()].as_slice())
+        ("pull_request", [1, 2].as_slice(), ["tools".to_owned()].as_slice())
     );
 }
 
@@ -62,6 +62,8 @@ fn broken_tiers_say_what_is_wrong() {
                 "9: \"tool_selections\" is not a known value | did you mean \"tool_selection\"?",
             ),
             ("[1, 2]", "1", "14: expected a list, found \"1\" | write [a, b] or lines starting with -"),
+            ("[tools]", "[tols]", "12: a workspace has no part \"tols\", so this never changes | did you mean \"tools\"?"),
+            ("[tools]", "[polcy]", "12: a workspace has no part \"polcy\", so this never changes | did you mean \"policy\"?"),
             ("when_changed:", "when_changd:", "12: a ci row has no key \"when_changd\" | did you mean \"when_changed\"?"),
         ],
     );
@@ -77,4 +79,10 @@ fn judge_and_reasons_are_optional() {
     let tiers = read_ok(&text.replace("    event: pull_request", "    deviates: alone\n    event: pull_request"), read_tiers);
     let given = [&tiers.deviates, &tiers.tiers[0].judge, &tiers.tiers[0].deviates, &tiers.ci[0].deviates];
     assert_eq!(given.map(|one| one.as_ref().map(|one| one.value.as_str())), [Some("small"), Some("claude"), Some("new"), Some("alone")]);
+}
+
+#[test]
+fn when_changed_names_folders_files_and_repository_paths() {
+    let rows = read_ok(&TIERS.replace("[tools]", "[tools/, policy, gates.yaml, /agent/src]"), read_tiers).ci;
+    assert_eq!(rows[0].when_changed, ["tools", "policy.yaml", "gates.yaml", "/agent/src"]);
 }

@@ -298,3 +298,16 @@ fn hash_files(files: &WorkspaceFiles) -> ContentHash {
         files.iter().filter(|(path, _)| is_input(path)).map(|(path, text)| format!("{path}\n{}\n", ContentHash::of_text(text))).collect();
     ContentHash::of_text(&all)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tier::WORKSPACE_PARTS;
+
+    #[test]
+    fn changes_of_every_part_can_trigger_a_tier() {
+        let mut parts: Vec<&str> = FOLDERS.iter().map(|(name, _, _)| *name).chain(ROOT_FILES.iter().map(|(name, _)| *name)).collect();
+        parts.sort_unstable();
+        assert_eq!(parts, WORKSPACE_PARTS);
+    }
+}

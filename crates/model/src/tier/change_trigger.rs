@@ -1,0 +1,46 @@
+//! Names in `when_changed`: parts of a workspace, or paths of the repository.
+
+use crate::problem::{ProblemReport, did_you_mean};
+use crate::yaml::{YamlNode, text};
+
+/// Folders and files that a workspace can have.
+pub(crate) const WORKSPACE_PARTS: &[&str] = &[
+    "agents",
+    "bardo-eval.yaml",
+    "cassettes",
+    "contracts",
+    "coverage.yaml",
+    "gates.yaml",
+    "golden",
+    "judge",
+    "outputs",
+    "policy.yaml",
+    "probes",
+    "profiles",
+    "registry",
+    "skills",
+    "subjects",
+    "suites",
+    "tiers.yaml",
+    "tools",
+    "version.yaml",
+    "worlds",
+];
+
+/// Reads a name in `when_changed` and returns the folder or file that it stands for: `policy` is `policy.yaml`.
+/// A name that begins with `/` is a path of the repository.
+pub(super) fn read_change_trigger(node: &YamlNode, report: &ProblemReport) -> Option<String> {
+    let word = text(node, report)?;
+    let bare = word.trim_end_matches('/');
+    if bare.starts_with('/') {
+        return Some(bare.to_owned());
+    }
+    let found = WORKSPACE_PARTS.iter().find(|part| **part == bare || part.strip_suffix(".yaml") == Some(bare));
+    if found.is_none() {
+        let known = WORKSPACE_PARTS.iter().flat_map(|part| [*part, part.trim_end_matches(".yaml")]);
+        let near = did_you_mean(bare, known);
+        let any = "name a folder or file of the workspace, such as tools or policy.yaml; a path of the repository begins with /".to_owned();
+        report.add(node.line, format!("a workspace has no part \"{word}\", so this never changes"), if near.is_empty() { any } else { near });
+    }
+    found.map(|part| (*part).to_owned())
+}
