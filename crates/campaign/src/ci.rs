@@ -64,8 +64,11 @@ pub fn ci_plan(workspace: &Workspace, ci_event: &CiEvent) -> Result<Vec<TierPlan
 fn parts_changed(parts: &[String], ci_event: &CiEvent) -> (bool, String) {
     let Some(changed) = &ci_event.changed else { return (true, "changed files unknown, assuming that everything changed".to_owned()) };
     let root = ci_event.root.trim_end_matches('/');
-    let inside: Vec<&str> =
-        changed.iter().map(|path| path.trim_start_matches("./")).filter(|path| parts.iter().any(|part| is_in_part(path, root, part))).collect();
+    let inside: Vec<&str> = changed
+        .iter()
+        .map(|path| path.trim_start_matches("./"))
+        .filter(|path| parts.iter().any(|part| is_in_part(path, root, part)))
+        .collect();
     match inside.as_slice() {
         [] => (false, format!("nothing changed in {}", parts.join(", "))),
         [only] => (true, format!("{only} changed")),
@@ -119,10 +122,29 @@ ci:
 
     #[test]
     fn pull_request_runs_tier_2_when_parts_changed() {
-        for path in ["evals/tools/wallet.yaml", "./evals/agents/trader.md", "evals/skills/swap/SKILL.md", "tools/wallet.yaml", "evals/policy.yaml", "evals/gates.yaml", "evals/worlds/small.yaml", "agent.py", "src/agent/main.py"] {
+        for path in [
+            "evals/tools/wallet.yaml",
+            "./evals/agents/trader.md",
+            "evals/skills/swap/SKILL.md",
+            "tools/wallet.yaml",
+            "evals/policy.yaml",
+            "evals/gates.yaml",
+            "evals/worlds/small.yaml",
+            "agent.py",
+            "src/agent/main.py",
+        ] {
             assert_eq!(tiers_run_on("pull_request", Some(&["README.md", path]), &[]), [1, 2], "{path}");
         }
-        for path in ["README.md", "src/tools/main.rs", "evals", "evals-of-others/tools/a.yaml", "evals/policy.yaml.old", "evals/coverage.yaml", "evals/agent.py", "src/agents.py"] {
+        for path in [
+            "README.md",
+            "src/tools/main.rs",
+            "evals",
+            "evals-of-others/tools/a.yaml",
+            "evals/policy.yaml.old",
+            "evals/coverage.yaml",
+            "evals/agent.py",
+            "src/agents.py",
+        ] {
             assert_eq!(tiers_run_on("pull_request", Some(&[path]), &[]), [1], "{path}");
         }
         assert_eq!(tiers_run_on("merge", Some(&["README.md"]), &[]), [1, 3]);

@@ -15,7 +15,7 @@ mod usage_hint;
 mod world;
 
 pub(crate) use chat::{CalibrateArgs, CaseCommand, CaseNewArgs, ChatArgs, JudgeCommand};
-pub(crate) use ci::{CiCommand, CiGithubArgs, CiPlanArgs};
+pub(crate) use ci::{CiCommand, CiGitlabArgs, CiPipelineArgs, CiPlanArgs, CiVerdictArgs};
 pub(crate) use former_flags::former_flag_warnings;
 pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
 pub(crate) use list::{ListArgs, ListTarget};
@@ -116,10 +116,10 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  bardo-eval score\n  bardo-eval score 8d41f0 --confidence 0.95 --rule-out 0.05\n  bardo-eval score 8d41f0 --workspace changed-evals"
     )]
     Score(ScoreArgs),
-    /// Show the tiers that a CI event runs, or write a workflow that runs them
+    /// Show the tiers that a CI event runs, or write a file for GitHub or GitLab that runs them
     #[command(
         subcommand,
-        after_help = "Examples:\n  git diff --name-only main... | bardo-eval ci plan --event pull_request --changed -\n  bardo-eval ci github --subject baseline"
+        after_help = "Examples:\n  git diff --name-only --no-renames main... | bardo-eval ci plan --event pull_request --changed -\n  bardo-eval ci github --subject baseline\n  bardo-eval ci gitlab --subject 'process:python3 agent.py'"
     )]
     Ci(CiCommand),
     /// Show the cost of stored runs by tier, model and suite, and what was saved

@@ -75,10 +75,69 @@ fn ci_github_writes_workflow_once_with_key() {
     folder.run(&["ci", "github"]).assert_exit(0).assert_stdout(".github/workflows/bardo-eval.yml written");
     folder.run(&["ci", "github"]).assert_exit(2).assert_stderr("overwrite it with --force");
     let text = folder.read(".github/workflows/bardo-eval.yml");
-    for placeholder in ["@SUBJECT@", "@BRANCH@", "@INSTALL@", "@KEY@", "@WORKSPACE@"] {
-        assert!(!text.contains(placeholder), "{placeholder} was left");
+    let is_placeholder = |word: &str| word.len() > 1 && word.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_');
+    let gitlab = folder.run(&["ci", "gitlab", "--print"]).assert_exit(0).stdout;
+    for written in [&text, &gitlab] {
+        assert!(!written.split('@').any(is_placeholder) && !written.contains("#if ") && !written.contains("#end"), "{written}");
     }
     let with_key = folder.run(&["ci", "github", "--subject", "claude-sonnet", "--print"]).assert_exit(0);
     with_key.assert_stdout("ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }}");
     folder.run(&["ci", "github", "--subject", "unknown", "--print"]).assert_exit(2);
+}
+
+#[test]
+fn when_changed_with_an_unknown_part_is_a_mistake() {
+    let folder = TestFolder::with_minimal();
+    folder.edit("evals/tiers.yaml", "when_changed: [tools,", "when_changed: [tols,");
+    for command in [&["smoke"][..], &["ci", "plan", "--event", "pull_request"], &["run"]] {
+        folder.run(command).assert_exit(2).assert_stderr("did you mean \"tools\"?");
+    }
+}
+
+/// Returns a report of an incomplete run with these verdicts of gates and these counts.
+fn incomplete(verdicts: &[&str], counts: &[(&str, u64)]) -> String {
+    let rows: Vec<Value> =
+        verdicts.iter().map(|gate| serde_json::json!({ "gate": gate, "slice": "all", "verdict": "no_evidence" })).collect();
+    let mut report = serde_json::json!({
+        "exit": 3, "verdicts": rows, "trials": { "aborted": 0 }, "unread": 0, "misjudged": 0, "needs_recording": 0,
+    });
+    for (key, value) in counts {
+        *report.pointer_mut(key).unwrap() = (*value).into();
+    }
+    report.to_string()
+}
+
+#[test]
+fn ci_verdict_accepts_only_gates_that_cannot_be_decided() {
+    let folder = TestFolder::with_reference();
+    let unmeasured = "red_team_violations";
+    for (report, without_judge, code, text) in [
+        (incomplete(&[unmeasured], &[]), false, 0, "undecided, not passed: red_team_violations (not measured by this version)"),
+        (incomplete(&["judged_quality"], &[]), false, 3, "gate judged_quality (all): no evidence"),
+        (incomplete(&["judged_quality"], &[]), true, 0, "undecided, not passed: judged_quality (needs a judge"),
+        (incomplete(&["judged_quality", "hit_rate_profiles"], &[]), true, 3, "gate hit_rate_profiles (all): no evidence"),
+        (
+            incomplete(&[unmeasured], &[("/trials/aborted", 2), ("/needs_recording", 1)]),
+            true,
+            3,
+            "aborted trials: 2, 1 of them need a recording",
+        ),
+        (incomplete(&[unmeasured], &[("/misjudged", 1)]), false, 3, "rubrics without a verdict of the judge: 1"),
+        (incomplete(&[unmeasured], &[("/misjudged", 1)]), true, 0, "undecided, not passed: rubrics"),
+        (incomplete(&[unmeasured], &[("/unread", 1)]), true, 3, "trials that no scorer could read: 1"),
+        (incomplete(&[], &[]), true, 3, "no gate was judged"),
+        (incomplete(&["no_such_gate"], &[]), true, 3, "gate no_such_gate"),
+        (incomplete(&[unmeasured], &[]).replace("\"unread\"", "\"x\""), true, 3, "the report does not count trials that no scorer"),
+        (incomplete(&[unmeasured], &[]).replace("\"exit\":3", "\"exit\":0"), true, 3, "is the report of another run"),
+        ("{".to_owned(), true, 3, "is not a JSON report"),
+    ] {
+        folder.write("report.json", report);
+        let more: &[&str] = if without_judge { &["--without-judge"] } else { &[] };
+        folder.run(&[&["ci", "verdict", "report.json", "--exit", "3"], more].concat()).assert_exit(code).assert_stdout(text);
+    }
+    folder.run(&["ci", "verdict", "missing.json", "--exit", "3"]).assert_exit(3).assert_stdout("the run wrote no report");
+    for (given, code) in [("0", 0), ("1", 1), ("2", 2), ("137", 3)] {
+        let ran = folder.run(&["ci", "verdict", "missing.json", "--exit", given, "--without-judge"]).assert_exit(code);
+        ran.assert_stdout(if code == 0 { "job passes: every gate is met" } else { "job fails" });
+    }
 }

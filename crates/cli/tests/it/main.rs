@@ -6,6 +6,7 @@ mod agents;
 mod broken;
 mod chat;
 mod ci;
+mod ci_jobs;
 mod cost;
 mod crash;
 mod export;

@@ -117,10 +117,36 @@ fn workflows_match_the_published_schema() {
         &[][..],
         &["--subject", "claude-sonnet"],
         &["--branch", "release/2026-11"],
+        &["--subject", "process:node 'my agent.mjs' --say \"it's: #1\"", "--setup", "npm ci # it's: here"],
+        &["--install-url", "https://example.com/a'b.tar.gz", "--install-sha256", HASH],
         &["--install", "curl -sSf \"$WHERE\" | sh -s -- --yes && echo \"${HOME}/bin\" >> \"$GITHUB_PATH\" # it's: here"],
         &["--embedded"],
     ] {
         assert_workflow(&folder.run(&[&["ci", "github", "--print"], args].concat()).assert_exit(0).stdout);
+    }
+}
+
+/// A SHA-256 that is not checked here.
+const HASH: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+
+#[test]
+fn gitlab_pipelines_match_the_published_schema() {
+    let schema = "gitlab.com/gitlab-org/gitlab/-/raw/master/app/assets/javascripts/editor/schema/ci.json";
+    for folder in [TestFolder::with_reference(), TestFolder::with_minimal()] {
+        for args in [
+            &[][..],
+            &["--branch", "release/2026-11"],
+            &["--install-url", "https://example.com/a'b.tar.gz", "--install-sha256", HASH],
+            &["--subject", "process:node 'my agent.mjs' --say \"it's: #1\"", "--setup", "npm ci # it's: here"],
+            &["--install", "cargo install --root \"$BARDO_EVAL_BIN\" bardo-eval", "--image", "rust:1"],
+            &["--embedded"],
+        ] {
+            let text = folder.run(&[&["ci", "gitlab", "--print"], args].concat()).assert_exit(0).stdout;
+            let document: Value = serde_yaml_ng::from_str(&text).unwrap();
+            assert_eq!(schema_errors(schema, &document), Vec::<String>::new(), "{text}");
+            let broken: Value = serde_yaml_ng::from_str(&text.replace("  script:", "  scripts:")).unwrap();
+            assert!(!schema_errors(schema, &broken).is_empty(), "the validator accepts jobs without a script");
+        }
     }
 }
 

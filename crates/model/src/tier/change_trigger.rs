@@ -40,7 +40,11 @@ pub(super) fn read_change_trigger(node: &YamlNode, report: &ProblemReport) -> Op
         let known = WORKSPACE_PARTS.iter().flat_map(|part| [*part, part.trim_end_matches(".yaml")]);
         let near = did_you_mean(bare, known);
         let any = "name a folder or file of the workspace, such as tools or policy.yaml; a path of the repository begins with /".to_owned();
-        report.add(node.line, format!("a workspace has no part \"{word}\", so this never changes"), if near.is_empty() { any } else { near });
+        report.add(
+            node.line,
+            format!("a workspace has no part \"{word}\", so this never changes"),
+            if near.is_empty() { any } else { near },
+        );
     }
     found.map(|part| (*part).to_owned())
 }

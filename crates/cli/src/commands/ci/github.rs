@@ -1,86 +1,94 @@
-//! `ci github`: writes a GitHub Actions workflow that runs the tiers of each event.
+//! `ci github`: a workflow of GitHub Actions that runs the tiers of each event.
 
-use crate::args::CiGithubArgs;
-use crate::exit::ExitKind;
-use crate::files;
-use crate::io::CliOutput;
-use crate::report;
-use crate::workspace_source::WorkspaceSource;
-use model::{SubjectFile, UserError, Workspace};
-use std::collections::BTreeSet;
-use std::path::Path;
+use super::install::{InstallMethod, archive_commands};
+use super::pipeline::{CiPipeline, quote, quote_yaml};
+use super::template::TemplateValues;
+use crate::args::CiPipelineArgs;
 
 const WORKFLOW: &str = include_str!("workflow.yml");
-const WORKFLOW_PATH: &str = ".github/workflows/bardo-eval.yml";
+pub(super) const WORKFLOW_PATH: &str = ".github/workflows/bardo-eval.yml";
 
-/// Returns the judges that the tiers name, each once.
-fn judges(workspace: &Workspace) -> Vec<&SubjectFile> {
-    let names: BTreeSet<&str> = workspace.tiers.tiers.iter().filter_map(|tier| tier.judge.as_ref()).map(|judge| judge.as_str()).collect();
-    names.into_iter().filter_map(|name| workspace.subject(name)).collect()
+/// Returns the text of the workflow.
+pub(super) fn workflow(pipeline: &CiPipeline, args: &CiPipelineArgs) -> String {
+    let recorded = pipeline.recorded_tiers();
+    let folder = pipeline.folder.as_deref();
+    let tiers: Vec<String> = [1].into_iter().chain(pipeline.tiers.iter().map(|tier| tier.tier)).map(|tier| tier.to_string()).collect();
+    let key_env: Vec<String> = pipeline.keys.iter().map(|key| format!("{key}: ${{{{ secrets.{key} }}}}")).collect();
+    let (url, sha256, note) = archive_values(&pipeline.install);
+    TemplateValues::default()
+        .section("pull_request", pipeline.runs_on("pull_request"))
+        .section("merge", pipeline.runs_on("merge"))
+        .section("nightly", pipeline.runs_on("nightly"))
+        .section("manual", pipeline.runs_on("manual"))
+        .section("keys", !pipeline.keys.is_empty())
+        .section("archive", pipeline.install.is_archive())
+        .section("record", !recorded.is_empty())
+        .section("setup", args.setup.is_some())
+        .set("COMMAND", pipeline.own_command("github", args))
+        .set(
+            "TIERS_FILE",
+            folder.map_or_else(|| "tiers.yaml of the embedded workspace".to_owned(), |folder| format!("{folder}/tiers.yaml")),
+        )
+        .set("JUDGE", pipeline.judge_note())
+        .set("KEY_NAMES", pipeline.keys.join(", "))
+        .set("KEY_ENV", key_env.join("\n"))
+        .set("HAS_KEYS", pipeline.has_keys())
+        .set("INSTALL_NOTE", note)
+        .set("URL", url)
+        .set("SHA256", sha256)
+        .set("BRANCH", quote_yaml(&args.branch))
+        .set("ALL_TIERS", tiers.join(" "))
+        .set("INSTALL", install_commands(&pipeline.install))
+        .set("SETUP", args.setup.clone().unwrap_or_default())
+        .set("WORKSPACE", escape_expressions(&pipeline.workspace_flag()))
+        .set("SUBJECT", escape_expressions(&quote(&pipeline.subject)))
+        .set("CASSETTES", quote_yaml(&escape_expressions(&pipeline.cassettes())))
+        .set("RECORD_IF", record_condition(pipeline, &recorded))
+        .set("RECORDED_TIERS", recorded.iter().map(u64::to_string).collect::<Vec<_>>().join(" "))
+        .set("RECORDING_BUDGET", pipeline.recording_budget())
+        .set("EVALUATE_NEEDS", if recorded.is_empty() { "smoke" } else { "[smoke, record]" })
+        .set("IF_GOLDEN", folder.map_or_else(String::new, |folder| format!(" && hashFiles({}) != ''", literal(&golden_files(folder)))))
+        .render(WORKFLOW)
 }
 
-fn judge_note(judges: &[&SubjectFile]) -> String {
-    let named: Vec<String> = judges
-        .iter()
-        .map(|judge| match &judge.key_env {
-            Some(key) => format!("{}, asked if the secret {key} is set, else from its recordings.", judge.name.value),
-            None => format!("{}.", judge.name.value),
-        })
-        .collect();
-    if named.is_empty() { "none; name one in tiers.yaml.".to_owned() } else { named.join(" ") }
+/// Returns URL and hash of the archive as parts of an expression, and where they come from.
+fn archive_values(install: &InstallMethod) -> (String, String, &'static str) {
+    match install {
+        InstallMethod::Archive { url, sha256 } => (literal(url), literal(sha256), "the URL and hash below"),
+        InstallMethod::Variables | InstallMethod::Command(_) => (
+            "vars.BARDO_EVAL_URL".into(),
+            "vars.BARDO_EVAL_SHA256".into(),
+            "the variables BARDO_EVAL_URL and BARDO_EVAL_SHA256 of the repository",
+        ),
+    }
 }
 
-/// Returns the largest budget of a tier: recording replaces a night's run of all cases.
-fn recording_budget(workspace: &Workspace) -> String {
-    workspace.tiers.tiers.iter().map(|tier| tier.budget_usd).fold(0.0, f64::max).to_string()
-}
-
-pub(super) fn github(io: &CliOutput, source: &WorkspaceSource, args: &CiGithubArgs) -> ExitKind {
-    let workspace = match super::super::open_workspace(io, source, "ci github") {
-        Ok(workspace) => workspace,
-        Err(exit) => return exit,
-    };
-    let Some(subject) = workspace.subject(&args.subject) else {
-        let known = workspace.subjects.iter().map(|subject| subject.name.as_str());
-        return report::print_refusal(io, "ci github", &[UserError::unknown("subject", &args.subject, known)]);
-    };
-    if [&args.branch, &args.install].iter().any(|text| text.contains(['\n', '\r'])) {
-        return report::print_refusal(io, "ci github", &[UserError::without_remedy("--branch and --install must each be a single line")]);
-    }
-    let judges = judges(&workspace);
-    let keys: BTreeSet<&str> = judges.iter().copied().chain([subject]).filter_map(|file| file.key_env.as_deref()).collect();
-    let keys: String = keys.iter().map(|name| format!("\n  {name}: ${{{{ secrets.{name} }}}}")).collect();
-    let folder = match source {
-        WorkspaceSource::Embedded => "evals".to_owned(),
-        WorkspaceSource::Folder(folder) => folder.display().to_string(),
-    };
-    let root = match source {
-        WorkspaceSource::Embedded => " --embedded".to_owned(),
-        WorkspaceSource::Folder(folder) if folder == Path::new("evals") => String::new(),
-        WorkspaceSource::Folder(folder) => format!(" --workspace '{}'", folder.display()),
-    };
-    let text = WORKFLOW
-        .replace("@SUBJECT@", &args.subject)
-        .replace("@BRANCH@", &args.branch)
-        .replace("@INSTALL@", &args.install)
-        .replace("@KEY@", &keys)
-        .replace("@JUDGE@", &judge_note(&judges))
-        .replace("@CASSETTES@", &format!("{folder}/cassettes"))
-        .replace("@RECORDING_BUDGET@", &recording_budget(&workspace))
-        .replace("@WORKSPACE@", &root);
-    if args.print {
-        return io.print_result(&text, ExitKind::Clean);
-    }
-    let path = Path::new(WORKFLOW_PATH);
-    if files::exists(path) && !args.force {
-        let why = UserError::new(format!("{WORKFLOW_PATH} exists"), "overwrite it with --force or show the new one with --print");
-        return report::print_refusal(io, "ci github", &[why]);
-    }
-    match files::write(path, &text) {
-        Ok(()) => io.print_result(&format!("{WORKFLOW_PATH} written\n"), ExitKind::Clean),
-        Err(error) => {
-            io.print_message(&format!("{WORKFLOW_PATH} could not be written: {error}"));
-            ExitKind::Incomplete
+fn install_commands(install: &InstallMethod) -> String {
+    match install {
+        InstallMethod::Command(command) => command.clone(),
+        InstallMethod::Archive { .. } | InstallMethod::Variables => {
+            format!("{}dirname \"$program\" >> \"$GITHUB_PATH\"", archive_commands("$RUNNER_TEMP"))
         }
     }
+}
+
+/// Returns the condition of the recording job: a recorded tier runs; in pull requests only if the subject's replies must be recorded.
+fn record_condition(pipeline: &CiPipeline, recorded: &[u64]) -> String {
+    let planned: Vec<String> = recorded.iter().map(|tier| format!("contains(fromJSON(needs.smoke.outputs.tiers), {tier})")).collect();
+    let planned = if planned.len() == 1 { planned.concat() } else { format!("({})", planned.join(" || ")) };
+    if pipeline.records_subject() { planned } else { format!("github.event_name != 'pull_request' && {planned}") }
+}
+
+fn golden_files(folder: &str) -> String {
+    if folder == "." { "golden/**".to_owned() } else { format!("{folder}/golden/**") }
+}
+
+/// Quotes a text for an expression.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Keeps GitHub from reading an expression in a text.
+fn escape_expressions(text: &str) -> String {
+    text.replace("${{", "${{ '${{' }}")
 }

@@ -1,0 +1,215 @@
+//! Facts about a workspace and the options of the user that the file of every CI system states.
+
+use super::install::InstallMethod;
+use crate::args::CiPipelineArgs;
+use crate::workspace_source::WorkspaceSource;
+use campaign::inline_subject;
+use model::{CiRow, LiveRole, ProviderKind, SubjectFile, Tier, UserError, Workspace};
+use std::collections::BTreeSet;
+use std::path::{Component, Path};
+
+/// Subject if neither the user nor the workspace names one.
+const DEFAULT_SUBJECT: &str = "baseline";
+/// Tier without trials.
+const SMOKE_TIER: u64 = 1;
+const PULL_REQUEST: &str = "pull_request";
+/// Events that the files know.
+const EVENTS: [&str; 4] = [PULL_REQUEST, "merge", "nightly", "manual"];
+
+#[derive(Debug)]
+pub(super) struct CiPipeline {
+    pub subject: String,
+    pub install: InstallMethod,
+    /// Environment variables with keys of the subject and of the judges, sorted.
+    pub keys: Vec<String>,
+    /// Judges of the tiers that CI runs.
+    judges: Vec<String>,
+    is_llm: bool,
+    is_program: bool,
+    /// Folder of the workspace from the root of the repository; `None` for the embedded one.
+    pub folder: Option<String>,
+    pub tiers: Vec<Tier>,
+    pub ci: Vec<CiRow>,
+}
+
+impl CiPipeline {
+    /// # Errors
+    /// All mistakes in the options.
+    pub(super) fn resolve(workspace: &Workspace, source: &WorkspaceSource, args: &CiPipelineArgs) -> Result<Self, Vec<UserError>> {
+        let mut errors = vec![];
+        for (option, value) in [("--branch", Some(&args.branch)), ("--subject", args.subject.as_ref())] {
+            if value.is_some_and(|value| value.is_empty() || value.contains(char::is_control)) {
+                errors.push(UserError::without_remedy(format!("{option} must be a single line")));
+            }
+        }
+        for (option, value) in [("--install", &args.install), ("--setup", &args.setup)] {
+            if value.as_ref().is_some_and(|value| value.trim().is_empty() || value.contains(['\n', '\r', '\0'])) {
+                errors.push(UserError::new(format!("{option} must be a single line"), "join commands with &&, or name a script"));
+            }
+        }
+        if !workspace.tiers.ci.iter().any(|row| EVENTS.contains(&row.event.as_str())) {
+            let remedy = format!("add a row to ci in tiers.yaml for one of {}", EVENTS.join(", "));
+            errors.push(UserError::new("tiers.yaml has no event that CI knows", remedy));
+        }
+        let install = InstallMethod::resolve(args).map_err(|error| errors.push(error)).ok();
+        let name = args.subject.clone().or_else(|| workspace.defaults.subject.as_ref().map(|subject| subject.value.clone()));
+        let name = name.unwrap_or_else(|| DEFAULT_SUBJECT.to_owned());
+        let subject = find_subject(workspace, &name).map_err(|error| errors.push(error)).ok();
+        let folder = match source {
+            WorkspaceSource::Embedded => Some(None),
+            WorkspaceSource::Folder(folder) => folder_in_repository(folder).map_err(|error| errors.push(error)).ok().map(Some),
+        };
+        let (Some(install), Some(subject), Some(folder), true) = (install, subject, folder, errors.is_empty()) else { return Err(errors) };
+        let in_ci: BTreeSet<u64> = workspace.tiers.ci.iter().flat_map(|row| &row.tiers).copied().collect();
+        let tiers: Vec<Tier> =
+            workspace.tiers.tiers.iter().filter(|tier| in_ci.contains(&tier.tier) && tier.tier != SMOKE_TIER).cloned().collect();
+        let judges: BTreeSet<&str> = tiers.iter().filter_map(|tier| tier.judge.as_ref()).map(|judge| judge.as_str()).collect();
+        let models = judges.iter().filter_map(|judge| workspace.subject(judge)).chain([&subject]);
+        let keys: BTreeSet<String> = models.flat_map(key_variables).collect();
+        Ok(Self {
+            subject: name,
+            install,
+            keys: keys.into_iter().collect(),
+            judges: judges.into_iter().map(str::to_owned).collect(),
+            is_llm: subject.provider.is_llm(),
+            is_program: matches!(subject.provider, ProviderKind::Process | ProviderKind::Mcp),
+            folder,
+            tiers,
+            ci: workspace.tiers.ci.clone(),
+        })
+    }
+
+    /// Returns advice about what the file cannot know.
+    pub(super) fn note(&self) -> Option<String> {
+        let waits = self.ci.iter().find(|row| !row.when_changed.is_empty())?;
+        let sees_agent = waits.when_changed.iter().any(|part| part.starts_with('/'));
+        (self.is_program && !sees_agent).then(|| {
+            let event = &waits.event;
+            format!("a change of the agent's own files does not run the tiers of {event}; add their path to when_changed in tiers.yaml, as in /agent.py")
+        })
+    }
+
+    /// Returns true if the table of CI has the event.
+    pub(super) fn runs_on(&self, event: &str) -> bool {
+        self.ci.iter().any(|row| row.event == event)
+    }
+
+    /// Returns the tiers of pull requests, whose replies are recorded: forks have recordings only. Empty if no model is called, recordings
+    /// have no folder, or no event can record.
+    pub(super) fn recorded_tiers(&self) -> Vec<u64> {
+        let can_record = |tier: &&Tier| {
+            let elsewhere = self.ci.iter().any(|row| row.event != PULL_REQUEST && row.tiers.contains(&tier.tier));
+            elsewhere || self.is_replayed(tier)
+        };
+        let has_models = self.folder.is_some() && (self.is_llm || !self.judges.is_empty());
+        self.tiers.iter().filter(|tier| has_models && self.is_of_pull_requests(tier)).filter(can_record).map(|tier| tier.tier).collect()
+    }
+
+    /// Returns true if pull requests with a key record the replies of the subject, which a tier may only replay.
+    pub(super) fn records_subject(&self) -> bool {
+        self.tiers.iter().any(|tier| self.is_of_pull_requests(tier) && self.is_replayed(tier))
+    }
+
+    fn is_of_pull_requests(&self, tier: &Tier) -> bool {
+        self.ci.iter().any(|row| row.event == PULL_REQUEST && row.tiers.contains(&tier.tier))
+    }
+
+    /// Returns true if the tier plays the subject's replies from recordings.
+    fn is_replayed(&self, tier: &Tier) -> bool {
+        self.is_llm && tier.live != LiveRole::Subject
+    }
+
+    /// Returns one line about the judges for the head of the file.
+    pub(super) fn judge_note(&self) -> String {
+        if self.judges.is_empty() { "none; a tier may name one in tiers.yaml".to_owned() } else { self.judges.join(", ") }
+    }
+
+    /// Returns the largest budget of a tier: recording replaces a night's run of all cases.
+    pub(super) fn recording_budget(&self) -> String {
+        self.tiers.iter().map(|tier| tier.budget_usd).fold(0.0, f64::max).to_string()
+    }
+
+    /// Returns the flag that names the workspace, quoted for a shell; empty for `evals`.
+    pub(super) fn workspace_flag(&self) -> String {
+        match self.folder.as_deref() {
+            None => " --embedded".to_owned(),
+            Some("evals") => String::new(),
+            Some(folder) => format!(" --workspace {}", quote(folder)),
+        }
+    }
+
+    /// Returns the folder of the recordings.
+    pub(super) fn cassettes(&self) -> String {
+        match self.folder.as_deref() {
+            Some(".") => "cassettes".to_owned(),
+            folder => format!("{}/cassettes", folder.unwrap_or("evals")),
+        }
+    }
+
+    /// Returns the condition of a shell that all keys are set.
+    pub(super) fn has_keys(&self) -> String {
+        let tests: Vec<String> = self.keys.iter().map(|key| format!("[ -n \"${{{key}:-}}\" ]")).collect();
+        if tests.is_empty() { "true".to_owned() } else { tests.join(" && ") }
+    }
+
+    /// Returns the command that writes the same file.
+    pub(super) fn own_command(&self, target: &str, args: &CiPipelineArgs) -> String {
+        let mut command = format!("bardo-eval ci {target}{}", self.workspace_flag());
+        let options = [
+            ("--subject", args.subject.as_ref()),
+            ("--branch", Some(&args.branch).filter(|branch| *branch != "main")),
+            ("--install-url", args.install_url.as_ref()),
+            ("--install-sha256", args.install_sha256.as_ref()),
+            ("--install", args.install.as_ref()),
+            ("--setup", args.setup.as_ref()),
+        ];
+        for (option, value) in options.iter().filter_map(|(option, value)| Some((option, (*value)?))) {
+            command.push_str(&format!(" {option} {}", quote(value)));
+        }
+        command
+    }
+}
+
+fn find_subject(workspace: &Workspace, name: &str) -> Result<SubjectFile, UserError> {
+    match inline_subject(name) {
+        Some(inline) => inline,
+        None => {
+            let known = workspace.subjects.iter().map(|subject| subject.name.as_str());
+            workspace.subject(name).cloned().ok_or_else(|| UserError::unknown("subject", name, known))
+        }
+    }
+}
+
+/// Parts of the names of variables that hold a secret.
+const SECRET_WORDS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
+
+/// Returns the variables with secrets that a subject reads. An external agent may also read others, such as HOME.
+fn key_variables(subject: &SubjectFile) -> Vec<String> {
+    let is_secret = |name: &&String| SECRET_WORDS.iter().any(|word| name.to_ascii_uppercase().contains(word));
+    let agent = subject.external.iter().flat_map(|agent| agent.env.iter().filter(is_secret).cloned());
+    subject.key_env.iter().cloned().chain(agent).collect()
+}
+
+/// Returns the folder as a path inside the repository, with `/`.
+fn folder_in_repository(folder: &Path) -> Result<String, UserError> {
+    let is_inside = folder.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    let text = folder.to_str().filter(|text| is_inside && !text.contains(char::is_control));
+    let Some(text) = text else {
+        let remedy = "run this in the root of the repository and name a folder inside it";
+        return Err(UserError::new(format!("the workspace {} is not in this repository", folder.display()), remedy));
+    };
+    let bare = text.replace('\\', "/");
+    let bare = bare.trim_start_matches("./").trim_end_matches('/');
+    Ok(if bare.is_empty() { ".".to_owned() } else { bare.to_owned() })
+}
+
+/// Quotes a word for a POSIX shell.
+pub(super) fn quote(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// Quotes a text for YAML. A JSON string is one in YAML too.
+pub(super) fn quote_yaml(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
