@@ -180,7 +180,7 @@ fn github_model_replies_are_recorded_for_forks() {
 #[test]
 fn github_wrong_hash_stops_before_the_program_runs() {
     let repo = ScratchRepo::new();
-    let archive = ServedArchive::of_script("#!/bin/sh\necho it ran\n");
+    let archive = ServedArchive::of_script("#!/bin/sh\necho it ran >&2\necho 'tiers=[1]'\n");
     let wrong = ServedArchive { sha256: "0".repeat(64), url: archive.url.clone() };
     let text = workflow(&repo, &wrong, &["--subject", "reference"]);
     let jobs = GithubRunner::new().run(&repo, &text, &event("push"));

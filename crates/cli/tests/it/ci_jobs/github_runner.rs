@@ -102,10 +102,8 @@ impl GithubRunner {
             _ => vec![],
         };
         let all_succeeded = named.iter().all(|name| needs[*name]["result"] == "success");
-        let runs = job["if"].as_str().map_or(all_succeeded, |condition| {
-            let value = is_true(&evaluate(condition, &context));
-            if has_status(condition) { value } else { value && all_succeeded }
-        });
+        let holds = |condition: &str| (all_succeeded || has_status(condition)) && is_true(&evaluate(condition, &context));
+        let runs = job["if"].as_str().map_or(all_succeeded, holds);
         if !runs {
             return vec![JobResult { name: id.to_owned(), result: "skipped", ..JobResult::default() }];
         }

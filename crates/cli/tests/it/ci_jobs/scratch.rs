@@ -117,6 +117,9 @@ fn grant() -> Value {
 /// Returns the right move of every case.
 fn answer(request: &Value) -> Value {
     let text = request["messages"].to_string();
+    if text.contains("\"role\":\"tool\"") {
+        return chat::text_reply("Done.");
+    }
     if text.contains("half an ether") {
         let swap = json!({ "token_in": "ETH", "token_out": "USDC", "amount": "0.5", "chain": "base" });
         let tool = request["tools"].as_array().and_then(|tools| tools.iter().find_map(|tool| swap_tool(tool)));
