@@ -122,19 +122,13 @@ fn answer(request: &Value) -> Value {
     }
     if text.contains("half an ether") {
         let swap = json!({ "token_in": "ETH", "token_out": "USDC", "amount": "0.5", "chain": "base" });
-        let tool = request["tools"].as_array().and_then(|tools| tools.iter().find_map(|tool| swap_tool(tool)));
-        return chat::tool_call_reply(1, &tool.unwrap_or_else(|| "swap".to_owned()), &swap);
+        return chat::tool_call_reply(1, "use_skill", &json!({ "name": "swap", "params": swap }));
     }
     if text.contains("250 USDC") {
         chat::tool_call_reply(1, "swap_get_quote", &json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" }))
     } else {
         chat::tool_call_reply(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" }))
     }
-}
-
-fn swap_tool(tool: &Value) -> Option<String> {
-    let name = tool["function"]["name"].as_str()?;
-    name.contains("swap").then(|| name.to_owned())
 }
 
 /// Archive on a server of this process.
