@@ -99,7 +99,7 @@ impl GithubRunner {
         let named: Vec<&str> = match &job["needs"] {
             Value::String(one) => vec![one],
             Value::Array(all) => all.iter().map(|one| one.as_str().unwrap()).collect(),
-            _ => vec![],
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => vec![],
         };
         let all_succeeded = named.iter().all(|name| needs[*name]["result"] == "success");
         let holds = |condition: &str| (all_succeeded || has_status(condition)) && is_true(&evaluate(condition, &context));

@@ -95,7 +95,7 @@ impl GitlabRunner {
         let caches: Vec<&Value> = match &job["cache"] {
             Value::Array(all) => all.iter().collect(),
             Value::Null => vec![],
-            one => vec![one],
+            one @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => vec![one],
         };
         let key = |cache: &Value| cache["key"].as_str().unwrap().replace("$TIER", tier);
         for cache in &caches {
