@@ -51,7 +51,7 @@ pub fn ci_plan(workspace: &Workspace, ci_event: &CiEvent) -> Result<Vec<TierPlan
             (false, format!("runs on: {}", tier.trigger))
         } else if row.when_changed.is_empty() || Some(tier.tier) == first {
             // The first tier is free and always runs.
-            (true, format!("every {}", row.event.replace('_', " ")))
+            (true, every(&row.event))
         } else {
             touched.clone()
         };
@@ -83,6 +83,12 @@ fn is_in_part(path: &str, root: &str, part: &str) -> bool {
         None => (path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path), part),
     };
     path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Returns "every" and the event, as in "every pull request" and "every nightly run".
+fn every(event: &str) -> String {
+    let run = if matches!(event, "nightly" | "manual") { " run" } else { "" };
+    format!("every {}{run}", event.replace('_', " "))
 }
 
 #[cfg(test)]

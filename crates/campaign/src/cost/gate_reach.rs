@@ -3,7 +3,7 @@
 use super::quote::TrialQuote;
 use model::suite::Case;
 use model::{Money, RunClaim, Workspace};
-use score::gates::{members_of_slices, needs_judge};
+use score::gates::{members_of_slices, needs_judge, slice_labels};
 use score::scorers::scorer_named;
 
 /// Slice of a gate in scope, with the number of cases that the budget likely covers.
@@ -77,8 +77,16 @@ pub fn gate_reach(workspace: &Workspace, claim: RunClaim, cases: &[&Case], funde
         let needed = if claim.tier.is_some() { gate.min_cases } else { 1 };
         let Some(scorer) = scorer_named(&gate.scorer) else {
             if claim.tier.is_some() {
-                let (gate, slice, state) = (gate.id.value.clone(), "all".to_owned(), ReachState::NotMeasured);
-                reached.push(GateReach { gate, slice, planned: 0, funded: 0, rubrics: 0, needed, state });
+                let slices = slice_labels(gate, workspace).into_iter().map(|slice| GateReach {
+                    gate: gate.id.value.clone(),
+                    slice,
+                    planned: 0,
+                    funded: 0,
+                    rubrics: 0,
+                    needed,
+                    state: ReachState::NotMeasured,
+                });
+                reached.extend(slices);
             }
             continue;
         };

@@ -22,7 +22,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     pub subject: Vec<String>,
     /// Run the suites of a tier and require the minimum number of cases of its gates
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_tier)]
     pub tier: Option<u64>,
     /// Only this suite (behavior/trade-executor) or kind of suite (behavior)
     #[arg(long, value_name = "NAME")]
@@ -128,4 +128,8 @@ pub(crate) struct ImportedToolArgs {
 pub(crate) enum DefenceArg {
     Observe,
     Enforce,
+}
+
+fn parse_tier(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "a tier is a number, such as 2; `bardo-eval list tiers` shows them".to_owned())
 }

@@ -38,6 +38,7 @@ pub(crate) use trial_lines::TrialLines;
 use crate::args::ReportFormat;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
+use crate::shell::shell_quoted;
 use crate::workspace_source::WorkspaceSource;
 use campaign::RunSummary;
 use model::{Money, Workspace, WorstCase};
@@ -110,7 +111,7 @@ impl RunReport<'_> {
         if let Some(run) = &self.show_flags {
             return format!("bardo-eval show {}{run}{}", worst.trial, io.workspace_flag());
         }
-        format!("bardo-eval run --case {} --subject {subject}{}", worst.case, io.workspace_flag())
+        format!("bardo-eval run --case {} --subject {}{}", worst.case, shell_quoted(subject), io.workspace_flag())
     }
 }
 

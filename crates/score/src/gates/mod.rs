@@ -17,6 +17,11 @@ use crate::scorers::Scorer;
 use model::suite::Case;
 use model::{Gate, Workspace};
 
+/// Returns the labels of the slices of a gate.
+pub fn slice_labels(gate: &Gate, workspace: &Workspace) -> Vec<String> {
+    slices::slices_of_gate(gate, workspace).iter().map(slices::SliceKey::label).collect()
+}
+
 /// Returns, per slice of a gate, the number of cases that concern its scorer.
 pub fn cases_per_slice(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer) -> Vec<(String, usize)> {
     let cases: Vec<&Case> = workspace.cases().collect();

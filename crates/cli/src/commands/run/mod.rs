@@ -35,7 +35,7 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
     let RunStart { spec, origin, sandbox } = RunStart::of(args, source, workspace)?;
     let plan = RunPlan::resolve(spec, workspace.clone())?;
     if plan.is_empty() {
-        return Err(RunStop::Empty);
+        return Err(RunStop::Empty { tier: args.tier });
     }
     if args.dry_run {
         return Ok(io.print_result(&report::plan(io, &plan, &plan.forecast()), ExitKind::Clean));

@@ -8,18 +8,21 @@ use crate::report::{self, RunReport, TrialLines};
 use crate::workspace_source::WorkspaceSource;
 use ::run::BillingDoubts;
 use ::run::providers::VendorOutage;
-use campaign::{PreparedRun, RunHandle, RunStorage, RunStoreError, RunSummary};
+use campaign::{FundingAdvice, PreparedRun, RunHandle, RunStorage, RunStoreError, RunSummary};
 use model::{AbortCause, UserError};
 use std::time::Duration;
 use store::StoreError;
+
+/// Tier of sampled production traffic, which has no cases.
+const PRODUCTION_TIER: u64 = 5;
 
 /// Reason why there is no summary.
 #[derive(Debug)]
 pub(super) enum RunStop {
     /// Mistakes of the user; nothing was run.
     Refused(Vec<UserError>),
-    /// The filters left no case.
-    Empty,
+    /// The filters left no case of the tier, if one was asked for.
+    Empty { tier: Option<u64> },
     Fault(String),
 }
 
@@ -27,7 +30,11 @@ impl RunStop {
     pub(super) fn report(self, io: &CliOutput) -> ExitKind {
         match self {
             RunStop::Refused(errors) => report::print_refusal(io, "run", &errors),
-            RunStop::Empty => {
+            RunStop::Empty { tier: Some(PRODUCTION_TIER) } => {
+                io.print_message("tier 5, production traffic, is not implemented in this version; nothing was run");
+                ExitKind::Incomplete
+            }
+            RunStop::Empty { .. } => {
                 io.print_message("no case matches these filters; nothing was run");
                 ExitKind::Incomplete
             }
@@ -83,10 +90,14 @@ fn outage_message(outage: &VendorOutage) -> String {
 }
 
 /// Says how many trials are left, and the command that runs them.
-fn resume_message(io: &CliOutput, args: &RunArgs, handle: &RunHandle, summary: &RunSummary) -> String {
+fn resume_message(io: &CliOutput, args: &RunArgs, handle: &RunHandle, summary: &RunSummary, advice: Option<&FundingAdvice>) -> String {
     let (left, planned) = (summary.outcomes.run_again(), model::count(summary.outcomes.planned(), "trial"));
     let (id, workspace, store) = (handle.short_id(), io.workspace_flag(), args.store.store_flag());
-    let raise = if summary.outcomes.aborted_by(AbortCause::Unfunded) > 0 { " --budget USD" } else { "" };
+    let raise = match advice {
+        Some(advice) => format!(" --budget {}", advice.least_budget()),
+        None if summary.outcomes.aborted_by(AbortCause::Unfunded) > 0 => " --budget USD".to_owned(),
+        None => String::new(),
+    };
     format!("{left} of {planned} did not finish; resume with: bardo-eval run --resume {id}{workspace}{store}{raise}")
 }
 
@@ -109,8 +120,12 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
     if let Some(outage) = prepared.outages().outage() {
         io.print_message(&outage_message(&outage));
     }
+    let advice = FundingAdvice::for_run(&prepared.funds().budget, summary, handle.spent());
+    if let Some(advice) = &advice {
+        io.print_message(&advice.to_string());
+    }
     if is_stored && !summary.is_complete() {
-        io.print_message(&resume_message(io, args, handle, summary));
+        io.print_message(&resume_message(io, args, handle, summary, advice.as_ref()));
     }
     print_billing_doubts(io, prepared.funds().budget.billing_doubts());
     let workspace = prepared.plan().workspace();
