@@ -63,7 +63,8 @@ impl CostForecast {
     pub fn reserved_at_once(&self, concurrency: usize) -> Money {
         let mut reserved: Vec<Money> = self.quotes.iter().map(|quote| quote.first_call).collect();
         reserved.sort_unstable_by(|a, b| b.cmp(a));
-        let repeated = reserved.into_iter().flat_map(|money| std::iter::repeat_n(money, usize::try_from(self.trials).unwrap_or(usize::MAX)));
+        let repeated =
+            reserved.into_iter().flat_map(|money| std::iter::repeat_n(money, usize::try_from(self.trials).unwrap_or(usize::MAX)));
         repeated.take(concurrency).sum()
     }
 

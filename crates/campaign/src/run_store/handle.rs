@@ -106,7 +106,16 @@ impl RunHandle {
         })?;
         store.add_telemetry(run.run, "resumed", 1)?;
         let storage = RunStorage::File;
-        Ok(Self { journal: Journal::new(store)?, run: run.run, id: run.id, started: run.started, ended, resumed: true, storage, _lock: lock })
+        Ok(Self {
+            journal: Journal::new(store)?,
+            run: run.run,
+            id: run.id,
+            started: run.started,
+            ended,
+            resumed: true,
+            storage,
+            _lock: lock,
+        })
     }
 
     pub fn storage(&self) -> RunStorage {

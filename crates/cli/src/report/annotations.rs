@@ -26,10 +26,8 @@ pub(super) fn smoke(io: &CliOutput, workspace: &Workspace, results: &[CheckResul
     let mut text = deviation_notices(io, workspace);
     for (level, word) in [(FindingLevel::Error, "error"), (FindingLevel::Warning, "warning")] {
         // One per check before the second of any, so that a check with many findings hides no other.
-        let mut found: Vec<(usize, &CheckFinding)> = results
-            .iter()
-            .flat_map(|result| result.findings.iter().filter(|finding| finding.level == level).enumerate())
-            .collect();
+        let mut found: Vec<(usize, &CheckFinding)> =
+            results.iter().flat_map(|result| result.findings.iter().filter(|finding| finding.level == level).enumerate()).collect();
         found.sort_by_key(|(n, _)| *n);
         for (_, finding) in found.into_iter().take(MAX_ANNOTATIONS) {
             text.push_str(&workflow_command(io, word, Some(&finding.at), finding.check, &message(&finding.what, &finding.remedy)));
@@ -56,7 +54,13 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
         text.push_str(&workflow_command(io, "warning", gate_location(shown.workspace, line.gate), &title, &message));
     }
     let provenance: Vec<String> = shown.provenance().into_iter().map(|(name, value)| format!("{name} {value}")).collect();
-    text.push_str(&workflow_command(io, "notice", None, "bardo-eval", &format!("{}\n{}", screen::verdict_line(shown), provenance.join(", "))));
+    text.push_str(&workflow_command(
+        io,
+        "notice",
+        None,
+        "bardo-eval",
+        &format!("{}\n{}", screen::verdict_line(shown), provenance.join(", ")),
+    ));
     text
 }
 

@@ -103,19 +103,19 @@ fn trial_case(io: &CliOutput, workspace: &Workspace, line: &TrialLine) -> TestCa
             status
         }
         CaseOutcome::Failed => failed_status("expectations missed", &missed),
-        CaseOutcome::Unjudged => {
-            let mut status = TestCaseStatus::skipped();
-            status.set_message("not judged: neither passed nor failed");
-            status
-        }
+        CaseOutcome::Unjudged => TestCaseStatus::skipped(),
         CaseOutcome::Passed => TestCaseStatus::success(),
     };
-    let is_failed = line.outcome == CaseOutcome::Failed;
     let mut case = TestCase::new(replace_hidden(&format!("{} [{}]", line.case, line.subject)), status);
     case.set_time(line.wall);
-    if !is_failed && !missed.is_empty() {
-        // A case may pass although a scorer that it does not ask for was missed.
-        case.set_system_out(format!("also missed\n{missed}"));
+    // A case may pass although a scorer that it does not ask for was missed. The schema of Jenkins has no message of skipped cases.
+    let said = match line.outcome {
+        CaseOutcome::Failed | CaseOutcome::Aborted { .. } => String::new(),
+        CaseOutcome::Unjudged => format!("not judged: neither passed nor failed\n{missed}"),
+        CaseOutcome::Passed => missed,
+    };
+    if !said.is_empty() {
+        case.set_system_out(said);
     }
     if let Some(place) = workspace.case(&line.case).map(|case| io.location(&case.at)) {
         case.set_classname(replace_hidden(&place));

@@ -48,7 +48,8 @@ fn text(io: &CliOutput, plan: &RunPlan, forecast: &CostForecast) -> String {
     let outline = plan.outline();
     let subjects: Vec<&str> = outline.subjects.iter().map(|planned| planned.subject.as_str()).collect();
     let trials = model::count(outline.len(), "trial");
-    let mut text = format!("{trials} of {} planned for {}, nothing was run\n", model::count(outline.cases.len(), "case"), subjects.join(", "));
+    let mut text =
+        format!("{trials} of {} planned for {}, nothing was run\n", model::count(outline.cases.len(), "case"), subjects.join(", "));
     text.push_str(&estimate_text(plan, forecast));
     let open: Vec<&GateReach> = forecast.reach.iter().filter(|reach| !reach.is_decided()).collect();
     text.push_str(&format!("verdicts that can be decided: {} of {}\n", forecast.reach.len() - open.len(), forecast.reach.len()));

@@ -2,8 +2,8 @@
 
 use super::{FORMAT, RunReport, deviations};
 use crate::io::CliOutput;
-use model::{AbortCause, GateResult};
 use campaign::RunSummary;
+use model::{AbortCause, GateResult};
 use serde_json::{Value, json};
 
 /// Causes of a kind, most frequent first.
@@ -28,12 +28,14 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
         "claim": summary.claim, "spent_usd": spent.as_usd(), "exit": shown.exit.code(),
     });
     document["failed"] = outcomes.failed.into();
-    document["outcomes"] = json!({ "passed": outcomes.passed, "failed": outcomes.failed, "unjudged": outcomes.unjudged, "aborted": outcomes.aborted() });
+    document["outcomes"] =
+        json!({ "passed": outcomes.passed, "failed": outcomes.failed, "unjudged": outcomes.unjudged, "aborted": outcomes.aborted() });
     document["run"] = json!(shown.run);
     document["started"] = shown.started.into();
     document["subjects"] = json!(summary.subjects);
     document["workspace"] = json!(shown.workspace.hash);
-    document["failures_without_gate"] = json!({ "trials": summary.failures_without_gate.trials, "cases": summary.failures_without_gate.cases });
+    document["failures_without_gate"] =
+        json!({ "trials": summary.failures_without_gate.trials, "cases": summary.failures_without_gate.cases });
     document["causes"] = causes(summary);
     if let Some(sandbox) = shown.sandbox {
         document["sandbox"] = sandbox.into();

@@ -122,7 +122,14 @@ mod tests {
     fn line(missed: bool) -> TrialLine {
         let missed_score = || MissedScore { scorer: model::ScorerId::CasePass.into(), because: String::new() };
         let missed = missed.then(missed_score).into_iter().collect();
-        TrialLine { case: "a".into(), subject: "s".into(), outcome: CaseOutcome::Failed, ending: String::new(), wall: Duration::ZERO, missed }
+        TrialLine {
+            case: "a".into(),
+            subject: "s".into(),
+            outcome: CaseOutcome::Failed,
+            ending: String::new(),
+            wall: Duration::ZERO,
+            missed,
+        }
     }
 
     #[test]

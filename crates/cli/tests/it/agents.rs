@@ -339,6 +339,7 @@ fn process_agent_environment_is_minimal() {
         "HOME",
         "PATH",
         "PWD",
+        "PYTHONUNBUFFERED",
         "SHLVL",
         "TMPDIR",
         "_",

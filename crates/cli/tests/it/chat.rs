@@ -87,7 +87,8 @@ fn case_new_uses_back_references_in_steps() {
     let run_draft = ["run", "--subject", "reference", "--no-store", "--case", "drafted_trade"];
     let missed = folder.json(&run_draft, 1);
     assert!(missed.to_string().contains("250 usdc left, the user allowed none"), "{missed:#}");
-    let intent = "intent: { spend: [{ token: USDC, at_most: \"250\" }], receive: [WETH], chains: [8453], payees: [self], slippage_bps: 50 }";
+    let intent =
+        "intent: { spend: [{ token: USDC, at_most: \"250\" }], receive: [WETH], chains: [8453], payees: [self], slippage_bps: 50 }";
     let drafted = folder.read(file).replacen("    expect:", &format!("    {intent}\n    expect:"), 1);
     assert!(drafted.contains(intent), "{drafted}");
     folder.write(file, drafted);

@@ -27,7 +27,7 @@ fn refuse_gates_file(content: impl AsRef<[u8]>, what: &str) -> ProgramOutput {
 fn empty_folder_is_refused() {
     let folder = TestFolder::new();
     std::fs::create_dir(folder.path("evals")).unwrap();
-    assert_refused(&folder, "evals  there is no workspace here", "run `bardo-eval init`");
+    assert_refused(&folder, "evals  this is no workspace", "write one with `bardo-eval init`");
 }
 
 #[test]

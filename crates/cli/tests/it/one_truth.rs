@@ -26,7 +26,10 @@ fn several_reports_come_from_one_run() {
     let junit = folder.read("r.xml");
     let trials = junit.split_once("<testsuite name=\"trials\"").unwrap().1;
     let of = |key: &str| document["outcomes"][key].as_u64().unwrap();
-    assert_eq!((count(trials, "<failure"), count(trials, "<skipped"), count(trials, "<error")), (of("failed"), of("unjudged"), of("aborted")));
+    assert_eq!(
+        (count(trials, "<failure"), count(trials, "<skipped"), count(trials, "<error")),
+        (of("failed"), of("unjudged"), of("aborted"))
+    );
     assert!(of("failed") > 0 && of("passed") > 0 && of("unjudged") > 0, "{}", document["outcomes"]);
     assert_eq!(count(trials, "<testcase"), document["trials"]["planned"].as_u64().unwrap());
     assert!(trials.contains(" time=\""));

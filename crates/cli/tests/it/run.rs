@@ -14,7 +14,9 @@ fn reference_passes_every_case() {
     let cases = folder.list("cases").len();
     let ran = folder.run(&["run", "--subject", "reference"]).assert_exit(0);
     assert!(ran.stderr.is_empty(), "{}", ran.stderr);
-    ran.assert_stdout("0 missed, 0 without evidence").assert_stdout(&format!("trials: {cases} planned, ")).assert_stdout(" passed, 0 failed, ");
+    ran.assert_stdout("0 missed, 0 without evidence")
+        .assert_stdout(&format!("trials: {cases} planned, "))
+        .assert_stdout(" passed, 0 failed, ");
 }
 
 /// A single suite or case may leave gates without evidence, which is not a pass; no gate is missed and every trial ends.

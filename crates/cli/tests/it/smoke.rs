@@ -80,7 +80,7 @@ fn smoke_text_lists_failures_before_counts() {
     let folder = TestFolder::with_reference();
     let line = folder.edit("evals/gates.yaml", "scorer: disambiguation", "scorer: disambigution");
     let text = folder.run(&["smoke"]).assert_exit(1).stdout;
-    let finding = format!("  evals/gates.yaml:{line}  scorer \"disambigution\" does not exist  did you mean \"disambiguation\"?\n");
+    let finding = format!("  evals/gates.yaml:{line}  scorer \"disambigution\" does not exist; did you mean \"disambiguation\"?\n");
     assert!(text.starts_with(&format!("error gates_measured\n{finding}")), "{text}");
     let closing = text.lines().find(|line| line.starts_with("smoke failed: ")).expect("a closing line");
     let counts: Vec<usize> = closing.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();

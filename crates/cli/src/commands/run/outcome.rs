@@ -22,7 +22,9 @@ pub(super) enum RunStop {
     /// Mistakes of the user; nothing was run.
     Refused(Vec<UserError>),
     /// The filters left no case of the tier, if one was asked for.
-    Empty { tier: Option<u64> },
+    Empty {
+        tier: Option<u64>,
+    },
     Fault(String),
 }
 

@@ -13,8 +13,13 @@ const MAX_VERBOSE: usize = 20;
 
 pub(super) fn render(io: &CliOutput, summary: &RunSummary) -> String {
     let most = |usual: usize| if io.verbose { MAX_VERBOSE } else { usual };
-    let tools: Vec<String> =
-        summary.causes.tools().into_iter().take(most(MAX_TOOLS)).map(|(tools, trials)| format!("{} ({trials})", confusion(tools))).collect();
+    let tools: Vec<String> = summary
+        .causes
+        .tools()
+        .into_iter()
+        .take(most(MAX_TOOLS))
+        .map(|(tools, trials)| format!("{} ({trials})", confusion(tools)))
+        .collect();
     let arguments: Vec<String> =
         summary.causes.arguments().into_iter().take(most(MAX_OTHERS)).map(|(name, trials)| format!("{name} ({trials})")).collect();
     let rules: Vec<String> =

@@ -36,7 +36,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     if let Some(judge) = &shown.judge {
         text.push_str(&wrapped(io, judge, str::to_owned));
     }
-    text.push_str(&deviations::text(io, shown.workspace));
+    text.extend(deviations::lines(io, shown.workspace).iter().map(|line| wrapped(io, line, unsure)));
     text.push_str(&wrapped(io, &footer(shown), |text| io.paint.dim(text)));
     if summary.subjects == ["reference"] {
         let line = "the reference follows the scripts of the cases: this tests the evaluation, no agent was evaluated";

@@ -1,10 +1,10 @@
 //! One line per gate that was missed or has no evidence.
 
+use super::super::RunReport;
 use super::super::escape::escape_control;
 use super::super::gate_lines::GateLine;
 use super::super::judgement_text::bound;
 use super::super::wrap::{PaintedCell, fitted_rows};
-use super::super::RunReport;
 use crate::io::CliOutput;
 use model::Verdict;
 
@@ -14,9 +14,10 @@ const WIDTH_FOR_N: usize = 100;
 pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
     let several = shown.summary.subjects.len() > 1;
     let mut text = String::new();
-    for (verdict, title) in [(Verdict::Missed, "missed gates, safety first, then worst first"), (Verdict::NoEvidence, "gates without evidence")] {
-        let rows: Vec<Vec<PaintedCell>> =
-            lines.iter().filter(|line| line.verdict == verdict).map(|line| row(io, line, several)).collect();
+    for (verdict, title) in
+        [(Verdict::Missed, "missed gates, safety first, then worst first"), (Verdict::NoEvidence, "gates without evidence")]
+    {
+        let rows: Vec<Vec<PaintedCell>> = lines.iter().filter(|line| line.verdict == verdict).map(|line| row(io, line, several)).collect();
         if !rows.is_empty() {
             text.push_str(&format!("{}\n{}", io.paint.strong(title), fitted_rows(&rows, io.width, 1)));
         }

@@ -77,7 +77,8 @@ fn next(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String
         text.push_str(&format!("next: {}\n", io.paint.strong(&shown.show_command(io, line.subject, worst))));
     }
     if let Some(run) = shown.run.filter(|_| !io.verbose && shown.show_flags.is_some()) {
-        let details = format!("all gates, slices and worst cases: bardo-eval score {run} --verbose{}{}\n", shown.store_flag, io.workspace_flag());
+        let details =
+            format!("all gates, slices and worst cases: bardo-eval score {run} --verbose{}{}\n", shown.store_flag, io.workspace_flag());
         text.push_str(&io.paint.dim(&details));
     }
     text
