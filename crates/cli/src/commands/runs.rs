@@ -134,7 +134,7 @@ fn settings_text(settings: &str) -> String {
         match value {
             // Claim and options are objects of one level.
             Value::Object(inner) => words.extend(inner.iter().filter_map(|(key, value)| setting_word(key, value))),
-            other => words.extend(setting_word(key, other)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => words.extend(setting_word(key, value)),
         }
     }
     words.join("; ")

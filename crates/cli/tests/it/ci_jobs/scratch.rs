@@ -145,9 +145,6 @@ impl ServedArchive {
 
     /// Serves an archive with the program itself.
     pub(super) fn of_program() -> Self {
-        if !has_reports() {
-            return Self::of_launcher();
-        }
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir(temp.path().join("bardo-eval-1.0")).unwrap();
         fs::copy(env!("CARGO_BIN_EXE_bardo-eval"), temp.path().join("bardo-eval-1.0/bardo-eval")).unwrap();
@@ -188,15 +185,6 @@ fn serve_file(bytes: Vec<u8>) -> String {
     url
 }
 
-/// Reports whether this program writes its reports itself.
-fn has_reports() -> bool {
-    TestFolder::new().run(&["run", "--help"]).stdout.contains("--run-id-file")
-}
-
 fn launcher_script() -> String {
-    let program = env!("CARGO_BIN_EXE_bardo-eval");
-    if has_reports() {
-        return format!("#!/bin/sh\nexec '{program}' \"$@\"\n");
-    }
-    include_str!("stand_in.sh").replace("@PROGRAM@", program)
+    format!("#!/bin/sh\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_bardo-eval"))
 }
