@@ -5,8 +5,10 @@ use ::run::Stopwatch;
 use campaign::{CancellationToken, PreparedRun, RunHandle, RunSummary, RunWatcher, WatchedTrial, WatcherDecision, execute};
 use model::{CaseOutcome, Money};
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use store::StoreError;
+use tokio::time::{MissedTickBehavior, interval_at};
 
 /// Time between two redraws of the line, and between two lines of a log.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
@@ -23,79 +25,104 @@ pub(super) async fn execute_watched(io: &CliOutput, prepared: &PreparedRun, hand
             crate::signals::exit_on_next_request().await;
         }
     });
-    let mut progress = ProgressWatcher::new(io, prepared, handle);
-    let summary = execute(prepared, handle, &mut progress, cancel).await;
-    progress.close();
+    let counts = ProgressCounts::default();
+    let mut watcher = ProgressWatcher { counts: &counts };
+    let mut line = ProgressLine::new(io, prepared, handle);
+    // A line is due even if no trial ends, as with an agent that hangs.
+    let period = if line.terminal { REDRAW_INTERVAL } else { LOG_INTERVAL };
+    let mut ticks = interval_at(tokio::time::Instant::now() + period, period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut run = std::pin::pin!(execute(prepared, handle, &mut watcher, cancel));
+    let summary = loop {
+        tokio::select! {
+            summary = &mut run => break summary,
+            _ = ticks.tick() => line.print(&counts),
+        }
+    };
+    line.close(&counts);
     listener.abort();
     summary
 }
 
-struct ProgressWatcher<'r> {
+/// Trials that ended in this process.
+#[derive(Debug, Default)]
+struct ProgressCounts {
+    done: AtomicU64,
+    failed: AtomicU64,
+}
+
+struct ProgressWatcher<'c> {
+    counts: &'c ProgressCounts,
+}
+
+impl RunWatcher for ProgressWatcher<'_> {
+    fn on_trial_ended(&mut self, trial: &WatchedTrial<'_>) {
+        self.counts.done.fetch_add(1, Ordering::Relaxed);
+        if trial.outcome == CaseOutcome::Failed {
+            self.counts.failed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn on_trial_in_order(&mut self, _: &WatchedTrial<'_>) -> WatcherDecision {
+        WatcherDecision::Continue
+    }
+}
+
+struct ProgressLine<'r> {
     io: &'r CliOutput,
     prepared: &'r PreparedRun,
     /// Trials that ended before this process started.
     before: u64,
-    done: u64,
-    failed: u64,
     since_start: Stopwatch,
-    since_line: Stopwatch,
     has_lines: bool,
     terminal: bool,
 }
 
-impl<'r> ProgressWatcher<'r> {
+impl<'r> ProgressLine<'r> {
     fn new(io: &'r CliOutput, prepared: &'r PreparedRun, handle: &RunHandle) -> Self {
-        let now = prepared.clock().stopwatch();
-        let terminal = std::io::stderr().is_terminal();
-        let (since_start, since_line, before) = (now, now, handle.ended_before());
-        Self { io, prepared, before, done: 0, failed: 0, since_start, since_line, has_lines: false, terminal }
+        let (since_start, terminal) = (prepared.clock().stopwatch(), std::io::stderr().is_terminal());
+        Self { io, prepared, before: handle.ended_before(), since_start, has_lines: false, terminal }
+    }
+
+    fn print(&mut self, counts: &ProgressCounts) {
+        self.has_lines = true;
+        let line = self.text(counts);
+        if self.terminal {
+            self.io.redraw_message(&line);
+        } else {
+            self.io.print_message(&line);
+        }
+    }
+
+    /// Removes the redrawn line; a log keeps its lines and gets the last count.
+    fn close(&self, counts: &ProgressCounts) {
+        match (self.has_lines, self.terminal) {
+            (false, _) => {}
+            (true, true) => self.io.redraw_message(""),
+            (true, false) => {
+                let done = self.before + counts.done.load(Ordering::Relaxed);
+                self.io.print_message(&format!("{done} of {} done", model::count(self.planned(), "trial")));
+            }
+        }
     }
 
     fn planned(&self) -> u64 {
         self.prepared.plan().outline().len()
     }
 
-    /// Removes the redrawn line; a log keeps its lines and gets the last count.
-    fn close(&self) {
-        match (self.has_lines, self.terminal) {
-            (false, _) => {}
-            (true, true) => self.io.redraw_message(""),
-            (true, false) => {
-                self.io.print_message(&format!("{} of {} done", self.before + self.done, model::count(self.planned(), "trial")));
-            }
-        }
-    }
-
-    fn progress_line(&self) -> String {
-        let left = self.planned().saturating_sub(self.before + self.done);
-        let elapsed = self.since_start.elapsed().as_secs_f64();
-        let rate = self.done as f64 / elapsed.max(0.001);
-        let eta = Duration::from_secs((left as f64 / rate.max(0.001)).round() as u64);
+    fn text(&self, counts: &ProgressCounts) -> String {
+        let (done, failed) = (counts.done.load(Ordering::Relaxed), counts.failed.load(Ordering::Relaxed));
+        let left = self.planned().saturating_sub(self.before + done);
+        let elapsed = self.since_start.elapsed();
+        let pace = if done == 0 {
+            format!("running for {}", humantime::format_duration(Duration::from_secs(elapsed.as_secs())))
+        } else {
+            let rate = done as f64 / elapsed.as_secs_f64().max(0.001);
+            let eta = Duration::from_secs((left as f64 / rate).round() as u64);
+            format!("{rate:.1} per second, {} left, {failed} failing", humantime::format_duration(eta))
+        };
         let spent = self.prepared.funds().budget.spent();
         let spent = if spent == Money::ZERO { String::new() } else { format!(", {spent} USD spent") };
-        let (done, planned) = (self.before + self.done, model::count(self.planned(), "trial"));
-        format!("{done} of {planned}, {rate:.1} per second, {} left, {} failing{spent}", humantime::format_duration(eta), self.failed)
-    }
-}
-
-impl RunWatcher for ProgressWatcher<'_> {
-    fn on_trial_ended(&mut self, trial: &WatchedTrial<'_>) {
-        self.done += 1;
-        self.failed += u64::from(trial.outcome == CaseOutcome::Failed);
-        let interval = if self.terminal { REDRAW_INTERVAL } else { LOG_INTERVAL };
-        if self.since_line.elapsed() < interval {
-            return;
-        }
-        self.has_lines = true;
-        self.since_line = self.prepared.clock().stopwatch();
-        if self.terminal {
-            self.io.redraw_message(&self.progress_line());
-        } else {
-            self.io.print_message(&self.progress_line());
-        }
-    }
-
-    fn on_trial_in_order(&mut self, _: &WatchedTrial<'_>) -> WatcherDecision {
-        WatcherDecision::Continue
+        format!("{} of {}, {pace}{spent}", self.before + done, model::count(self.planned(), "trial"))
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn tool_file(category: &str, listed: &ServerListing, before: Option<&
         .iter()
         .map(|listing| {
             let known = before.and_then(|workspace| workspace.tool(&listing.name)).filter(|tool| tool.category == category);
-            let guess = listed.effects.get(&listing.name).copied().unwrap_or_else(|| guess_effect(&listing.name));
+            let guess = trusted_effect(&listing.name, listed.effects.get(&listing.name).copied());
             tool_entry(listing, listed.outputs.get(&listing.name), known, guess)
         })
         .collect();
@@ -92,8 +92,8 @@ fn tool_entry(listing: &ToolListing, output: Option<&Value>, known: Option<&Tool
         Some(tool) => (capability_word(tool), risk_word(tool), tool.acts.value.word()),
         None => match effect {
             DeclaredEffect::ReadOnly => ("read", "layer1", "read"),
-            DeclaredEffect::Additive => ("write", "layer2", "pass_through"),
-            DeclaredEffect::Destructive => ("write", "layer3", "pass_through"),
+            // A server's word does not lower the risk of a write.
+            DeclaredEffect::Additive | DeclaredEffect::Destructive => ("write", "layer3", "pass_through"),
         },
     };
     let kinds: Map<String, Value> = listing.input_schema["properties"]
@@ -137,14 +137,70 @@ fn risk_word(tool: &Tool) -> &'static str {
     }
 }
 
+/// Returns the effect that the server declares, else a guess. A tool with the name of a write is a write, even if its server calls it
+/// read-only: a wrong read would pass without approval, a wrong write is noticed.
+fn trusted_effect(name: &str, declared: Option<DeclaredEffect>) -> DeclaredEffect {
+    match declared {
+        Some(DeclaredEffect::ReadOnly) if sounds_like_write(name) => DeclaredEffect::Destructive,
+        Some(effect) => effect,
+        None => guess_effect(name),
+    }
+}
+
+fn sounds_like_write(name: &str) -> bool {
+    const VERBS: [&str; 30] = [
+        "add", "approve", "borrow", "bridge", "burn", "buy", "claim", "create", "delete", "deploy", "deposit", "edit", "execute", "mint",
+        "move", "pay", "post", "redeem", "remove", "revoke", "sell", "send", "set", "sign", "stake", "swap", "transfer", "update",
+        "withdraw", "write",
+    ];
+    words_of(name).iter().any(|word| VERBS.contains(&word.as_str()))
+}
+
 /// Guesses the effect of a tool without annotations. Everything that is not clearly a read is a write until a person corrects it.
 fn guess_effect(name: &str) -> DeclaredEffect {
-    if looks_read_only(name) { DeclaredEffect::ReadOnly } else { DeclaredEffect::Destructive }
+    if looks_read_only(name) && !sounds_like_write(name) { DeclaredEffect::ReadOnly } else { DeclaredEffect::Destructive }
 }
 
 fn looks_read_only(name: &str) -> bool {
-    let words = ["get", "list", "read", "search", "find", "query", "fetch", "show", "describe", "count", "check", "echo"];
-    name.to_lowercase()
-        .split(['_', '-', '.'])
-        .any(|word| words.iter().any(|known| word == *known || (word.starts_with(known) && word.len() <= known.len() + 2)))
+    let verbs = ["get", "list", "read", "search", "find", "query", "fetch", "show", "describe", "count", "check", "echo"];
+    words_of(name).iter().any(|word| verbs.iter().any(|verb| word == verb || (word.starts_with(verb) && word.len() <= verb.len() + 2)))
+}
+
+/// Splits a name at separators and at capitals, in lower case.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && after_lower) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+        after_lower = c.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_stay_writes_on_the_word_of_a_server() {
+        for name in ["transfer_all", "sendTokens", "wallet-approve", "delete_list"] {
+            assert_eq!(trusted_effect(name, Some(DeclaredEffect::ReadOnly)), DeclaredEffect::Destructive, "{name}");
+            assert_eq!(trusted_effect(name, None), DeclaredEffect::Destructive, "{name}");
+        }
+        assert_eq!(trusted_effect("directory_tree", Some(DeclaredEffect::ReadOnly)), DeclaredEffect::ReadOnly);
+        assert_eq!(trusted_effect("directory_tree", None), DeclaredEffect::Destructive);
+        assert_eq!(trusted_effect("getBalance", None), DeclaredEffect::ReadOnly);
+        assert_eq!(trusted_effect("get_balance", Some(DeclaredEffect::Destructive)), DeclaredEffect::Destructive);
+    }
+
+    #[test]
+    fn names_are_split_at_separators_and_capitals() {
+        assert_eq!(words_of("sendRawTX-now_v2"), ["send", "raw", "tx", "now", "v2"]);
+    }
 }
