@@ -8,7 +8,7 @@ use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use store::StoreError;
-use tokio::time::{MissedTickBehavior, interval_at};
+use tokio::time::{MissedTickBehavior, interval};
 
 /// Time between two redraws of the line, and between two lines of a log.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
@@ -30,8 +30,10 @@ pub(super) async fn execute_watched(io: &CliOutput, prepared: &PreparedRun, hand
     let mut line = ProgressLine::new(io, prepared, handle);
     // A line is due even if no trial ends, as with an agent that hangs.
     let period = if line.terminal { REDRAW_INTERVAL } else { LOG_INTERVAL };
-    let mut ticks = interval_at(tokio::time::Instant::now() + period, period);
+    let mut ticks = interval(period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // The first tick is due at once.
+    ticks.tick().await;
     let mut run = std::pin::pin!(execute(prepared, handle, &mut watcher, cancel));
     let summary = loop {
         tokio::select! {
