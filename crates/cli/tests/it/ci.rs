@@ -100,6 +100,7 @@ fn incomplete(verdicts: &[&str], counts: &[(&str, u64)]) -> String {
         verdicts.iter().map(|gate| serde_json::json!({ "gate": gate, "slice": "all", "verdict": "no_evidence" })).collect();
     let mut report = serde_json::json!({
         "exit": 3, "verdicts": rows, "trials": { "aborted": 0 }, "unread": 0, "misjudged": 0, "needs_recording": 0,
+        "failures_without_gate": { "trials": 0 },
     });
     for (key, value) in counts {
         *report.pointer_mut(key).unwrap() = (*value).into();
@@ -125,6 +126,7 @@ fn ci_verdict_accepts_only_gates_that_cannot_be_decided() {
         (incomplete(&[unmeasured], &[("/misjudged", 1)]), false, 3, "rubrics without a verdict of the judge: 1"),
         (incomplete(&[unmeasured], &[("/misjudged", 1)]), true, 0, "undecided, not passed: rubrics"),
         (incomplete(&[unmeasured], &[("/unread", 1)]), true, 3, "trials that no scorer could read: 1"),
+        (incomplete(&[unmeasured], &[("/failures_without_gate/trials", 1)]), true, 3, "failed trials that no gate reads: 1"),
         (incomplete(&[], &[]), true, 3, "no gate was judged"),
         (incomplete(&["no_such_gate"], &[]), true, 3, "gate no_such_gate"),
         (incomplete(&[unmeasured], &[]).replace("\"unread\"", "\"x\""), true, 3, "the report does not count trials that no scorer"),

@@ -79,6 +79,7 @@ impl JobVerdict {
         let reasons = [
             ("/trials/aborted", "aborted trials", false),
             ("/unread", "trials that no scorer could read", false),
+            ("/failures_without_gate/trials", "failed trials that no gate reads", false),
             ("/misjudged", "rubrics without a verdict of the judge", without_judge),
         ];
         for (key, what, is_accepted) in reasons {
