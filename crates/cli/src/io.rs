@@ -97,7 +97,8 @@ impl CliOutput {
         };
         match delivered {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                self.print_message(&format!("the result could not be written: {error}"));
+                let to = self.output.as_ref().map_or_else(String::new, |path| format!(" to {}", path.display()));
+                self.print_message(&format!("the result could not be written{to}: {error}"));
                 if exit == ExitKind::Clean { ExitKind::Incomplete } else { exit }
             }
             Ok(()) | Err(_) => exit,

@@ -13,6 +13,7 @@ mod init;
 mod judge;
 mod list;
 mod models;
+mod report_files;
 mod run;
 mod runs;
 mod score;

@@ -10,6 +10,10 @@ use campaign::{RunChanges, rescore_stored};
 use model::{Money, RunClaim};
 
 pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) -> ExitKind {
+    let problems = super::report_files::report_file_problems(io, &args.reports);
+    if !problems.is_empty() {
+        return report::print_refusal(io, "score", &problems);
+    }
     let workspace = match super::open_checked_workspace(io, source, "score") {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
@@ -48,7 +52,8 @@ pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) 
         workspace: &workspace,
         summary: &summary,
         lines,
-        run: Some(stored.short_id()),
+        run: Some(stored.run.short_run_id()),
+        baseline: false,
         started: &stored.run.started,
         elapsed: None,
         store_flag: args.store.store_flag(),

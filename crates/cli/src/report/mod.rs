@@ -69,6 +69,8 @@ pub(crate) struct RunReport<'r> {
     pub lines: TrialLines,
     /// Id of the run; absent if it was not stored.
     pub run: Option<&'r str>,
+    /// The workspace has golden baselines of the subject.
+    pub baseline: bool,
     /// UTC, ISO 8601.
     pub started: &'r str,
     /// Time since this process started the run; absent if nothing was run.

@@ -138,8 +138,18 @@ fn ci_verdict_accepts_only_gates_that_cannot_be_decided() {
         folder.run(&[&["ci", "verdict", "report.json", "--exit", "3"], more].concat()).assert_exit(code).assert_stdout(text);
     }
     folder.run(&["ci", "verdict", "missing.json", "--exit", "3"]).assert_exit(3).assert_stdout("the run wrote no report");
-    for (given, code) in [("0", 0), ("1", 1), ("2", 2), ("137", 3)] {
-        let ran = folder.run(&["ci", "verdict", "missing.json", "--exit", given, "--without-judge"]).assert_exit(code);
-        ran.assert_stdout(if code == 0 { "job passes: every gate is met" } else { "job fails" });
+    for (given, code) in [("0", 3), ("1", 1), ("2", 2), ("137", 3)] {
+        folder.run(&["ci", "verdict", "missing.json", "--exit", given, "--without-judge"]).assert_exit(code).assert_stdout("job fails");
+    }
+    // A clean exit alone is no proof: its report must say the same.
+    let clean = |verdict: &str| serde_json::json!({ "exit": 0, "verdicts": [{ "gate": "g", "verdict": verdict }] }).to_string();
+    for (report, code, text) in [
+        (clean("met"), 0, "job passes: every gate is met"),
+        (clean("missed"), 3, "gate g is not met in the report"),
+        (clean("met").replace("\"exit\":0", "\"exit\":1"), 3, "is the report of another run"),
+        (r#"{"exit": 0}"#.to_owned(), 3, "no gate was judged"),
+    ] {
+        folder.write("report.json", report);
+        folder.run(&["ci", "verdict", "report.json", "--exit", "0"]).assert_exit(code).assert_stdout(text);
     }
 }

@@ -175,8 +175,11 @@ fn without_times(text: &str) -> String {
 fn unwritable_output_file_is_not_clean() {
     let folder = TestFolder::new();
     std::fs::create_dir(folder.path("folder")).unwrap();
-    folder.run(&["smoke", "-o", "folder"]).assert_exit(3).assert_stderr("the result could not be written");
-    folder.run(&["run", "--no-store", "--subject", "echo", "-o", "folder"]).assert_exit(1).assert_stderr("the result could not be written");
+    folder.run(&["smoke", "-o", "folder"]).assert_exit(3).assert_stderr("the result could not be written to folder");
+    folder
+        .run(&["run", "--no-store", "--subject", "echo", "-o", "folder"])
+        .assert_exit(1)
+        .assert_stderr("the result could not be written to folder");
     assert!(folder.files().is_empty(), "{:?}", folder.files());
 }
 

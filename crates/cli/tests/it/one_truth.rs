@@ -19,7 +19,7 @@ fn several_reports_come_from_one_run() {
     let document: Value = serde_json::from_str(&folder.read("r.json")).unwrap();
     let run = document["run"].as_str().unwrap();
     let id = folder.read("id");
-    assert_eq!(id.trim().len(), 12);
+    assert_eq!(id.trim(), run);
     folder.run(&["runs", "show", id.trim()]).assert_exit(0);
 
     // JUnit counts the outcomes of the run: unjudged trials are skipped, never passed.
@@ -83,6 +83,14 @@ fn unwritable_report_file_is_not_clean() {
     let folder = TestFolder::with_minimal();
     std::fs::create_dir(folder.path("folder")).unwrap();
     let args = ["run", "--subject", "reference", "--no-store", "--report", "junit=folder"];
-    folder.run(&args).assert_exit(3).assert_stderr("the result could not be written").assert_stdout("PASSED  reference: ");
+    folder.run(&args).assert_exit(2).assert_stderr("--report folder is a folder");
+    let args = ["run", "--subject", "reference", "--no-store", "--report", "junit=/proc/none/x.xml"];
+    folder
+        .run(&args)
+        .assert_exit(3)
+        .assert_stderr("the result could not be written to /proc/none/x.xml")
+        .assert_stdout("PASSED  reference: ");
+    let args = ["run", "--report", "junit=a", "--report", "json=a"];
+    folder.run(&args).assert_exit(2).assert_stderr("two reports go to a");
     folder.run(&["run", "--report", "pdf=x"]).assert_exit(2).assert_stderr("there is no report \"pdf\"");
 }

@@ -28,7 +28,10 @@ pub(super) fn verdict(io: &CliOutput, source: &WorkspaceSource, args: &CiVerdict
         Err(exit) => return exit,
     };
     let (exit, job) = match args.exit {
-        0 => (ExitKind::Clean, JobVerdict::default()),
+        0 => {
+            let job = JobVerdict::of_clean(args);
+            (if job.blocking.is_empty() { ExitKind::Clean } else { ExitKind::Incomplete }, job)
+        }
         1 => (ExitKind::Missed, JobVerdict::blocked("a gate was missed")),
         2 => (ExitKind::Usage, JobVerdict::blocked("the run was refused, nothing was run")),
         3 => {
@@ -49,23 +52,26 @@ impl JobVerdict {
         Self { undecided: BTreeMap::new(), blocking: vec![why.to_owned()] }
     }
 
+    /// Reads the report of a clean run: every verdict in it must be met.
+    fn of_clean(args: &CiVerdictArgs) -> Self {
+        let report = match read_report(args) {
+            Ok(report) => report,
+            Err(why) => return Self::blocked(&why),
+        };
+        let verdicts = report["verdicts"].as_array().map(Vec::as_slice).unwrap_or_default();
+        match verdicts.iter().find(|row| row["verdict"] != "met") {
+            Some(row) => Self::blocked(&format!("gate {} is not met in the report", row["gate"].as_str().unwrap_or_default())),
+            None if verdicts.is_empty() => Self::blocked("no gate was judged"),
+            None => Self::default(),
+        }
+    }
+
     /// Reads the report of an incomplete run. Anything that is missing or unknown blocks.
     fn of_incomplete(workspace: &Workspace, args: &CiVerdictArgs) -> Self {
-        let path = args.report.display();
-        let text = match files::read_file(&args.report) {
-            Ok(text) => text,
-            Err(error) => return Self::blocked(&format!("the run wrote no report: {path}: {error}")),
-        };
-        let report: Value = match serde_json::from_str(&text) {
+        let report = match read_report(args) {
             Ok(report) => report,
-            Err(error) => return Self::blocked(&format!("{path} is not a JSON report: {error}")),
+            Err(why) => return Self::blocked(&why),
         };
-        if report["exit"] != args.exit {
-            return Self::blocked(&format!(
-                "{path} is the report of another run: it ended with {}, not with {}",
-                report["exit"], args.exit
-            ));
-        }
         let mut job = Self::default();
         job.read_trials(&report, args.without_judge);
         job.read_gates(workspace, &report, args.without_judge);
@@ -135,6 +141,17 @@ impl JobVerdict {
     fn document(&self, run_exit: u8, exit: ExitKind) -> Value {
         json!({ "format": FORMAT, "command": COMMAND, "run_exit": run_exit, "undecided": self.undecided, "blocking": self.blocking, "exit": exit.code() })
     }
+}
+
+/// Reads the report of the run that ended with the given code.
+fn read_report(args: &CiVerdictArgs) -> Result<Value, String> {
+    let path = args.report.display();
+    let text = files::read_file(&args.report).map_err(|error| format!("the run wrote no report: {path}: {error}"))?;
+    let report: Value = serde_json::from_str(&text).map_err(|error| format!("{path} is not a JSON report: {error}"))?;
+    if report["exit"] != args.exit {
+        return Err(format!("{path} is the report of another run: it ended with {}, not with {}", report["exit"], args.exit));
+    }
+    Ok(report)
 }
 
 /// Returns how many of the aborted trials only need a recording.

@@ -30,6 +30,11 @@ pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunA
         Ok(found) => found,
         Err(exit) => return exit,
     };
+    if stored.run.workspace != workspace.hash {
+        let what = format!("run {} was planned from another workspace: tools, cases or subjects changed since", stored.short_id());
+        let why = UserError::new(what, "run the changed workspace first, with `golden update --run-first`");
+        return report::print_refusal(io, "golden update", &[why]);
+    }
     #[expect(clippy::disallowed_methods, reason = "a baseline records its date")]
     let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let day = date.get(..10).unwrap_or(&date);

@@ -25,6 +25,10 @@ pub(crate) fn run(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs) -> E
     if args.tier == Some(SMOKE_TIER) && args.resume.is_none() {
         return super::smoke(io, source, &SmokeArgs { seed: args.seed });
     }
+    let problems = super::report_files::report_file_problems(io, &args.reports);
+    if !problems.is_empty() {
+        return report::print_refusal(io, "run", &problems);
+    }
     match super::open_checked_workspace(io, source, "run") {
         Ok(workspace) => evaluate(io, source, args, &Arc::new(workspace)).unwrap_or_else(|stop| stop.report(io)),
         Err(exit) => exit,

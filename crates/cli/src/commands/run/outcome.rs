@@ -3,6 +3,7 @@
 use crate::args::RunArgs;
 use crate::commands::judge;
 use crate::exit::ExitKind;
+use crate::files;
 use crate::io::CliOutput;
 use crate::report::{self, RunReport, TrialLines};
 use crate::workspace_source::WorkspaceSource;
@@ -114,6 +115,14 @@ fn print_billing_doubts(io: &CliOutput, doubts: BillingDoubts) {
     }
 }
 
+/// Returns true if the workspace has golden baselines of the subject of this run.
+fn has_baseline(source: &WorkspaceSource, summary: &RunSummary) -> bool {
+    match (source, summary.subjects.as_slice()) {
+        (WorkspaceSource::Folder(root), [subject]) => files::is_folder(&root.join("golden").join(subject)),
+        (WorkspaceSource::Folder(_) | WorkspaceSource::Embedded, _) => false,
+    }
+}
+
 /// Prints the report of a run.
 pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, executed: &ExecutedRun<'_>) -> ExitKind {
     let ExecutedRun { prepared, handle, summary, elapsed } = *executed;
@@ -141,7 +150,8 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
         workspace,
         summary,
         lines,
-        run: is_stored.then(|| handle.name(summary)),
+        run: is_stored.then(|| handle.short_id()),
+        baseline: has_baseline(source, summary),
         started: handle.started(),
         elapsed: Some(elapsed),
         store_flag: args.store.store_flag(),

@@ -11,12 +11,13 @@ use std::time::Duration;
 /// Aborted trials and flaky cases listed without `--verbose`.
 const MAX_LISTED: usize = 3;
 
-pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
+/// `repeated` is the number of gates that are not shown because another one reads the same number.
+pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>, repeated: usize) -> String {
     let summary = shown.summary;
     let unsure = |text: &str| io.paint.unsure(text);
     let mut text = format!("{}{}", aborted(io, summary), flaky(io, summary));
     text.push_str(&wrapped(io, &trials_line(shown), str::to_owned));
-    text.push_str(&wrapped(io, &verdicts_line(summary), str::to_owned));
+    text.push_str(&wrapped(io, &verdicts_line(summary, repeated), str::to_owned));
     let unrecorded = summary.outcomes.aborted_by(AbortCause::NeedsRecording);
     if unrecorded > 0 {
         let what = format!("needs recording: {}", model::count(unrecorded, "trial"));
@@ -88,10 +89,11 @@ fn duration_text(elapsed: Duration) -> String {
     humantime::format_duration(Duration::from_secs(elapsed.as_secs())).to_string()
 }
 
-fn verdicts_line(summary: &RunSummary) -> String {
+fn verdicts_line(summary: &RunSummary, repeated: usize) -> String {
+    let repeated = if repeated == 0 { String::new() } else { format!("; gates with the number of another: {repeated}") };
     let of = |verdict| summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == verdict).count();
     format!(
-        "verdicts: {} met, {} missed, {} without evidence; gates not in scope: {}",
+        "verdicts: {} met, {} missed, {} without evidence; gates not in scope: {}{repeated}",
         of(Verdict::Met),
         of(Verdict::Missed),
         of(Verdict::NoEvidence),

@@ -10,6 +10,7 @@ use super::{RunReport, gate_table};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use model::Verdict;
+use std::collections::BTreeSet;
 
 pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let lines = gate_lines(shown.workspace, &shown.summary.verdicts.judgements);
@@ -19,9 +20,16 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     text.push_str(&gates::render(io, shown, &lines));
     text.push_str(&counts::failures_without_gate(io, shown.summary));
     text.push_str(&causes::render(io, shown.summary));
-    text.push_str(&counts::render(io, shown));
+    text.push_str(&counts::render(io, shown, repeated_gates(shown, &lines)));
     text.push_str(&next(io, shown, &lines));
     text
+}
+
+/// Returns the number of judged gates that have no line, because another gate reads the same number.
+fn repeated_gates(shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> usize {
+    let distinct = |gates: Vec<&str>| gates.into_iter().collect::<BTreeSet<_>>().len();
+    let judged = distinct(shown.summary.verdicts.judgements.iter().map(|result| result.gate.as_str()).collect());
+    judged - distinct(lines.iter().map(|line| line.gate).collect())
 }
 
 /// Returns the verdict in one word.
@@ -75,6 +83,10 @@ fn next(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String
     let missed = lines.iter().filter(|line| line.verdict == Verdict::Missed);
     if let Some((line, worst)) = missed.filter_map(|line| Some((line, line.worst.worst.first()?))).next() {
         text.push_str(&format!("next: {}\n", io.paint.strong(&shown.show_command(io, line.subject, worst))));
+    }
+    if let Some(run) = shown.run.filter(|_| shown.baseline) {
+        let diff = format!("bardo-eval golden diff {run}{}{}", shown.store_flag, io.workspace_flag());
+        text.push_str(&format!("what changed since the baseline: {}\n", io.paint.strong(&diff)));
     }
     if let Some(run) = shown.run.filter(|_| !io.verbose && shown.show_flags.is_some()) {
         let details =

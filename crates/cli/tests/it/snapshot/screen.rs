@@ -9,7 +9,7 @@ const MAX_LINES: usize = 45;
 
 /// Lines that are commands to paste and so are not wrapped.
 fn is_command(line: &str) -> bool {
-    line.starts_with("next: ") || line.starts_with("all gates, slices and worst cases: ")
+    line.starts_with("next: ") || line.starts_with("what changed since ") || line.starts_with("all gates, slices and worst cases: ")
 }
 
 #[track_caller]
