@@ -71,6 +71,6 @@ fn a_full_device_and_a_folder_are_errors() {
     let folder = TestFolder::new();
     written_to(&folder, "/dev/full").assert_exit(3).assert_stderr("the result could not be written");
     fs::create_dir(folder.path("folder")).unwrap();
-    written_to(&folder, "folder").assert_exit(3).assert_stderr("the result could not be written: it is a folder");
+    written_to(&folder, "folder").assert_exit(3).assert_stderr("the result could not be written to folder: it is a folder");
     assert!(fs::metadata("/dev/full").unwrap().file_type().is_char_device());
 }
