@@ -32,7 +32,7 @@ fn hit_rate(judged: &GateVerdicts) -> &GateResult {
 #[test]
 fn empty_run_meets_no_gate_of_tier() {
     let judged = judge_hit_readings(&[], tier_claim());
-    assert_eq!(judged.judgements.len(), 3);
+    assert_eq!(judged.judgements.len(), 4);
     assert!(judged.judgements.iter().all(|judgement| judgement.verdict == Verdict::NoEvidence));
     assert!(judged.judgements.iter().all(|judgement| judgement.metric.value.is_none()));
 }
