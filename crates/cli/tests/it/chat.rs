@@ -83,7 +83,7 @@ fn case_new_uses_back_references_in_steps() {
         "{}",
         folder.read(file)
     );
-    // What happened authorises nothing, so the draft fails until its author says what the user allowed to spend.
+    // A draft authorises nothing, so it fails until its author states the amount that the user allowed to spend.
     let run_draft = ["run", "--subject", "reference", "--no-store", "--case", "drafted_trade"];
     let missed = folder.json(&run_draft, 1);
     assert!(missed.to_string().contains("250 usdc left, the user allowed none"), "{missed:#}");

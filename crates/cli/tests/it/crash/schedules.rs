@@ -207,7 +207,7 @@ async fn kill_between_start_and_end(stage: &CrashFixture, args: &[&str], store: 
             Some(NothingToResume::Complete) => late = Some(delay),
             Some(NothingToResume::Other) | None => return KillOutcome { was_killed, asked, resumed },
         }
-        // Where the machine was busy, the two can pass each other.
+        // On a busy machine the two can pass each other.
         if late.is_some_and(|late| late < early + Duration::from_millis(1)) {
             (early, late) = (early / 2, late.map(|late| late * 2));
         }
