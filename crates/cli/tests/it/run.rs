@@ -16,7 +16,8 @@ fn reference_passes_every_case() {
     assert!(ran.stderr.is_empty(), "{}", ran.stderr);
     ran.assert_stdout("0 missed, 0 without evidence")
         .assert_stdout(&format!("trials: {cases} planned, "))
-        .assert_stdout(" passed, 0 failed, ");
+        .assert_stdout(" passed, 0 failed, ")
+        .assert_stdout(" unjudged, 0 aborted");
 }
 
 /// A single suite or case may leave gates without evidence, which is not a pass; no gate is missed and every trial ends.

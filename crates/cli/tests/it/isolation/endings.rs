@@ -77,7 +77,7 @@ fn end_of_one_trial_leaves_the_programs_of_others_alone() {
     let args =
         ["run", "--subject", "process:sh agent.sh", "--case", "sell_usdc_for_ether", "--no-store", "--trials", "60", "--concurrency", "6"];
     let report = folder.run(&args);
-    report.assert_stdout("60 planned, ");
+    report.assert_stdout("60 planned, ").assert_stdout(" unjudged, 0 aborted");
 }
 
 fn wait_for_empty(path: &Path, what: &str) {
