@@ -1,6 +1,7 @@
 //! Types, ids and file formats of bardo-eval. No I/O, clock, environment access or randomness.
 
 mod agent;
+pub mod attack;
 mod catalog;
 mod coverage;
 mod decimal;
@@ -18,6 +19,7 @@ mod output;
 mod plan;
 mod plural;
 mod policy;
+pub mod probe;
 mod problem;
 mod reading;
 mod record;
@@ -42,6 +44,7 @@ pub mod world;
 pub mod yaml;
 
 pub use agent::{Agent, AgentInvariant, AgentTier, StepAction, WorkflowStep};
+pub use attack::{AttackChannel, AttackKind, AttackRole, CaseAttack, EffectLevel, OracleId, OwaspCategory, WorldFault};
 pub use catalog::{
     AddressRole, AmountAsset, AmountUnit, ChainRole, DurationUnit, IdKind, JsonSchema, KindError, LiveView, OpClass, OpPattern, OpTarget,
     ParamKind, ParamSpec, PrepareTarget, ProfileTools, RangeBound, RiskLayer, SchemaViolation, TokenRole, Tool, ToolCapability, ToolOp,
@@ -62,6 +65,7 @@ pub use output::OutputSchema;
 pub use plan::{Plan, PlanOutline, PlannedCase, PlannedSubject, Trial};
 pub use plural::{count, count_of};
 pub use policy::{ContractState, Policy, PolicyContract};
+pub use probe::Probe;
 pub use problem::{Problem, ProblemReport, did_you_mean, name_remedy, nearest_name};
 pub use reading::{ExactInterval, FailureRateBound, GateResult, GateVerdicts, Metric, Reading, Score, ScoreReason, Verdict, WorstCase};
 pub use record::{RECORD_FORMAT, RecordHasher, RunClaim, RunRecord, TrialScores, scores_to_json};

@@ -14,6 +14,7 @@ use crate::hash::ContentHash;
 use crate::location::Spanned;
 use crate::output::OutputSchema;
 use crate::policy::Policy;
+use crate::probe::Probe;
 use crate::problem::Problem;
 use crate::registry::ChainRegistry;
 use crate::review::ReviewRole;
@@ -41,6 +42,7 @@ pub struct Workspace {
     pub subjects: Vec<SubjectFile>,
     pub worlds: Vec<WorldFile>,
     pub suites: Vec<Suite>,
+    pub probes: Vec<Probe>,
     pub defaults: RunDefaults,
     pub coverage: Option<CoverageMinimums>,
     pub version: Option<WorkspaceVersion>,
@@ -106,6 +108,12 @@ impl Workspace {
 
     pub fn world(&self, name: &str) -> Option<&WorldFile> {
         self.worlds.iter().find(|world| *world.name == name)
+    }
+
+    /// Adds suites that no file contains, such as those of the red team.
+    pub fn add_suites(&mut self, suites: Vec<Suite>) {
+        self.suites.extend(suites);
+        self.case_index = load::index_by_id(&self.suites);
     }
 
     pub fn cases(&self) -> impl Iterator<Item = &Case> {

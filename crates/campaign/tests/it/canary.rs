@@ -120,7 +120,8 @@ fn workspace(subjects: &[(&str, String)]) -> Arc<Workspace> {
 
 /// Exhaustive patterns: a new part of a case does not compile here until it has a canary above.
 fn assert_canaries_planted(suite: &Suite, case: &Case) {
-    let Case { id, kind: _, brief: _, intent, expect, reference, tags, hash: _, at } = case;
+    let Case { id, kind: _, brief: _, intent, expect, reference, tags, attack, hash: _, at } = case;
+    assert!(attack.is_none(), "cases of files are not attacked");
     let UserIntent { spend, receive, chains, payees, slippage_bps, deadline } = intent;
     let CaseExpectations { calls, forbid, allow, rules, post, output_schema, skill, params, ask, ask_words, carry, report, rubric } =
         expect;

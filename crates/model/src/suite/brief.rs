@@ -2,9 +2,11 @@
 
 use super::case_fixture::{CaseFixture, read_case_fixtures};
 use super::persona::{Persona, read_persona};
+use crate::attack::WorldFault;
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
 use crate::yaml::{YamlFields, YamlNode, flag, list, name, spanned, text};
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone)]
 pub struct Brief {
@@ -13,6 +15,10 @@ pub struct Brief {
     pub world: Spanned<String>,
     /// Recorded answers, used before those of the world. The first match applies.
     pub fixtures: Vec<CaseFixture>,
+    /// Texts in holes of the world that an attack replaces.
+    pub fills: BTreeMap<String, String>,
+    /// Behaviour of the world that a fault changes.
+    pub faults: Vec<WorldFault>,
     pub peers: PeerMode,
     /// The activated skill is carried out by its agent. Set only on the skill surface.
     pub carry_out: bool,
@@ -96,7 +102,16 @@ pub(super) fn read_brief(node: &YamlNode, report: &ProblemReport) -> Option<Brie
             None
         }
     };
-    Some(Brief { surface: surface?, user_script: user_script?, world: world?, fixtures, peers, carry_out })
+    Some(Brief {
+        surface: surface?,
+        user_script: user_script?,
+        world: world?,
+        fixtures,
+        fills: BTreeMap::new(),
+        faults: vec![],
+        peers,
+        carry_out,
+    })
 }
 
 fn read_surface(node: &YamlNode, report: &ProblemReport) -> Option<CaseSurface> {

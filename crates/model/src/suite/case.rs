@@ -4,11 +4,13 @@ use super::brief::{Brief, CaseSurface, read_brief};
 use super::expect::{CaseExpectations, read_expect};
 use super::intent::{UserIntent, read_intent};
 use super::reference::{ReferenceStep, read_reference};
+use crate::attack::CaseAttack;
 use crate::hash::ContentHash;
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::yaml::{YamlFields, YamlNode, YamlShape, list, name, one_of, spanned, text};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 #[derive(Debug, Clone)]
 pub struct Suite {
@@ -59,6 +61,8 @@ pub struct Case {
     pub expect: CaseExpectations,
     pub reference: Vec<ReferenceStep>,
     pub tags: Vec<String>,
+    /// Attack on the scenario, in cases of the red team.
+    pub attack: Option<Arc<CaseAttack>>,
     /// Hash of the content of the case. Part of every trial id.
     pub hash: ContentHash,
     pub at: Location,
@@ -114,6 +118,7 @@ fn read_case(node: &YamlNode, report: &ProblemReport) -> Option<Case> {
         expect: expect?,
         reference,
         tags,
+        attack: None,
         hash: ContentHash::of_text(&canonical),
         at: report.location(node.line),
     })

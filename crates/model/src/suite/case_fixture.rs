@@ -28,7 +28,7 @@ pub enum RecordedAnswer {
     Error { code: String, message: String },
 }
 
-pub(super) fn read_case_fixtures(node: &YamlNode, report: &ProblemReport) -> Option<Vec<CaseFixture>> {
+pub(crate) fn read_case_fixtures(node: &YamlNode, report: &ProblemReport) -> Option<Vec<CaseFixture>> {
     let fixtures = list(read_case_fixture)(node, report)?;
     if fixtures.len() > MAX_FIXTURES {
         report.add(node.line, format!("a case has at most {MAX_FIXTURES} fixtures"), "move common answers into the world file");

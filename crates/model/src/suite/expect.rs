@@ -82,7 +82,7 @@ pub enum ValueOrigin {
     Correction(String),
 }
 
-pub(super) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<CaseExpectations> {
+pub(crate) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<CaseExpectations> {
     let fields = YamlFields::open(node, "an expectation", report)?;
     let expect = CaseExpectations {
         calls: fields.optional("calls", read_calls),

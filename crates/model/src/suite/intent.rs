@@ -26,7 +26,7 @@ impl UserIntent {
     pub const KEYS: &'static [&'static str] = &["spend", "receive", "chains", "payees", "slippage_bps", "deadline"];
 }
 
-pub(super) fn read_intent(node: &YamlNode, report: &ProblemReport) -> Option<UserIntent> {
+pub(crate) fn read_intent(node: &YamlNode, report: &ProblemReport) -> Option<UserIntent> {
     let fields = YamlFields::open(node, "an intent", report)?;
     let intent = UserIntent {
         spend: fields.or_default("spend", list(read_spend)),

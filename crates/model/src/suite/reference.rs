@@ -40,7 +40,7 @@ pub enum ArgValue {
     From { step: String, path: String },
 }
 
-pub(super) fn read_reference(node: &YamlNode, report: &ProblemReport) -> Option<ReferenceStep> {
+pub(crate) fn read_reference(node: &YamlNode, report: &ProblemReport) -> Option<ReferenceStep> {
     let fields = YamlFields::open(node, "a reference step", report)?;
     let agent = fields.optional("agent", spanned(name));
     let named = fields.optional("as", name);

@@ -13,6 +13,7 @@ use crate::location::Location;
 use crate::markdown;
 use crate::output::read_output;
 use crate::policy::read_policy;
+use crate::probe::read_probe;
 use crate::problem::{Problem, ProblemReport, did_you_mean};
 use crate::registry::read_chain;
 use crate::skill::read_skill;
@@ -40,6 +41,7 @@ enum FileKind {
     Subjects,
     Worlds,
     Suites,
+    Probes,
     Agents,
     Skills,
     /// Not part of the workspace: used by other commands, or documentation.
@@ -64,7 +66,7 @@ const FOLDERS: &[(&str, &str, FileKind)] = &[
     ("golden", "", FileKind::Ignored),
     ("cassettes", "", FileKind::Ignored),
     ("judge", "jsonl", FileKind::Ignored),
-    ("probes", "", FileKind::Ignored),
+    ("probes", "yaml", FileKind::Probes),
     // Read when the policy names one of them.
     ("contracts", "json", FileKind::Ignored),
 ];
@@ -129,6 +131,7 @@ struct WorkspaceParts {
     subjects: Vec<crate::subject::SubjectFile>,
     worlds: Vec<crate::world::WorldFile>,
     suites: Vec<crate::suite::Suite>,
+    probes: Vec<crate::probe::Probe>,
     policy: Option<crate::policy::Policy>,
     gates: Option<crate::gate::GatesFile>,
     tiers: Option<crate::tier::TiersFile>,
@@ -207,6 +210,7 @@ impl WorkspaceLoader {
             subjects,
             worlds,
             suites,
+            probes,
             policy,
             gates,
             tiers,
@@ -231,6 +235,7 @@ impl WorkspaceLoader {
                 subjects,
                 worlds,
                 suites,
+                probes,
                 defaults,
                 coverage,
                 version,
@@ -261,6 +266,7 @@ impl WorkspaceParts {
             FileKind::Subjects => self.subjects.extend(read_subject(node, report)),
             FileKind::Worlds => self.worlds.extend(read_world(node, report)),
             FileKind::Suites => self.suites.extend(read_suite(path, node, report)),
+            FileKind::Probes => self.probes.extend(read_probe(node, report)),
             FileKind::Agents | FileKind::Skills | FileKind::Ignored => {}
         }
     }
@@ -281,7 +287,7 @@ fn index_by_name(tools: &[Tool]) -> BTreeMap<String, usize> {
 }
 
 /// Indexes cases by id. Of two equal ids the first wins; a smoke check reports the other.
-fn index_by_id(suites: &[Suite]) -> BTreeMap<String, (usize, usize)> {
+pub(super) fn index_by_id(suites: &[Suite]) -> BTreeMap<String, (usize, usize)> {
     let mut by_id = BTreeMap::new();
     for (suite_at, suite) in suites.iter().enumerate() {
         for (at, case) in suite.cases.iter().enumerate() {

@@ -3,6 +3,7 @@
 use crate::args::ChatArgs;
 use model::suite::{Brief, CaseSurface, PeerMode, UserScript};
 use model::{Location, Spanned, UserError, Workspace};
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone)]
 pub(crate) struct ChatScenario {
@@ -66,7 +67,16 @@ impl ChatScenario {
         workspace.world(world).ok_or_else(|| UserError::unknown("world", world, workspace.worlds.iter().map(|one| one.name.as_str())))?;
         let peers = if peers == ["with", "own", "peers"] { PeerMode::Own } else { PeerMode::Stub };
         let user_script = UserScript::Turns(vec![]);
-        let brief = Brief { surface, user_script, world: spanned(world), fixtures: vec![], peers, carry_out: false };
+        let brief = Brief {
+            surface,
+            user_script,
+            world: spanned(world),
+            fixtures: vec![],
+            fills: BTreeMap::new(),
+            faults: vec![],
+            peers,
+            carry_out: false,
+        };
         Ok(Self { name: name.to_owned(), brief })
     }
 

@@ -5,6 +5,7 @@ use model::suite::{Brief, Case, CaseSurface, PeerMode, UserScript};
 use model::transcript::{Effect, ReviewDecision, TxOutcome};
 use model::{Ending, Event, EventKind, Spanned};
 use serde_json::json;
+use std::collections::BTreeMap;
 use testkit::reference_workspace;
 
 fn brief(agent: &str, said: &[&str]) -> Brief {
@@ -14,6 +15,8 @@ fn brief(agent: &str, said: &[&str]) -> Brief {
     Brief {
         carry_out: false,
         fixtures: vec![],
+        fills: BTreeMap::new(),
+        faults: vec![],
         surface: CaseSurface::Agent(spot(agent)),
         user_script: UserScript::Turns(said.iter().map(|said| spot(said)).collect()),
         world: like.brief.world.clone(),
