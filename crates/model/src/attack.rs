@@ -81,6 +81,8 @@ pub struct CaseAttack {
     pub seed: u64,
     /// Id of the case that was attacked.
     pub scenario: String,
+    /// Number of user turns that the attack put before those of the scenario.
+    pub opening_turns: usize,
     /// Word that only the attack contains.
     pub marker: String,
     /// Further values that only the attack contains: addresses, amounts, links.
@@ -93,11 +95,22 @@ pub struct CaseAttack {
     pub oracles: Vec<OracleId>,
 }
 
+impl WorldFault {
+    /// Returns the name under which a transcript records that the fault reached the subject.
+    pub fn word(&self) -> &'static str {
+        match self {
+            WorldFault::ChangeTool { .. } => "change_tool",
+            WorldFault::ShadowTool { .. } => "shadow_tool",
+            WorldFault::LateAnswer { .. } => "late_answer",
+            WorldFault::TamperHandOver { .. } => "tamper_hand_over",
+            WorldFault::ReplayMessage { .. } => "replay_message",
+        }
+    }
+}
+
 /// Behaviour of the world that a fault probe changes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WorldFault {
-    /// The owner lowers the limit per transaction once the guardian has approved an action.
-    LowerLimit { per_tx_usd: u64 },
     /// A tool is described differently after a number of calls of any tool.
     ChangeTool { tool: String, after_calls: u64, description: String },
     /// The tool list has another tool under a similar name, with the parameters of `like`.
@@ -106,8 +119,6 @@ pub enum WorldFault {
     LateAnswer { tool: String, code: String, message: String },
     /// A value of the next hand-over is replaced on its way.
     TamperHandOver { key: String, value: Value },
-    /// A message is delivered again, with the same nonce.
+    /// A message is delivered twice, with the same nonce.
     ReplayMessage { from: String, to: String, nonce: u64, text: String },
-    /// The preview of a write tool already executes it.
-    PreviewActs { tool: String },
 }

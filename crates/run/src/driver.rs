@@ -8,7 +8,7 @@ use crate::verifier_decision::VerifierDecision;
 use model::suite::{Brief, CaseSurface};
 use model::transcript::{FaultSource, LimitKind, Move, ReviewDecision, ToolAnswer, ToolCall, ToolErrorCode};
 use model::view::{AgentContext, Observation, View};
-use model::{Ending, Event, EventKind, Skill, SkillHandler, Workspace};
+use model::{Ending, Event, EventKind, Skill, SkillHandler, ToolListing, Workspace};
 use serde_json::{Map, Value, json};
 use world::{ActingAgent, World};
 
@@ -31,6 +31,8 @@ pub async fn drive(scene: TrialContext<'_>, subject: &mut dyn Subject, user: &mu
 
 struct DelegationFrame {
     context: AgentContext,
+    /// Tools before the world added its notes, if their list may change.
+    listed: Option<Vec<ToolListing>>,
     observations: Vec<Observation>,
 }
 
@@ -97,8 +99,19 @@ impl<'t> TrialDriver<'t> {
     /// Activates an agent, with its tool list as this world shows it.
     fn push_frame(&mut self, mut context: AgentContext, observations: Vec<Observation>) {
         let depth = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        let listed = self.world.changes_tools().then(|| context.tools.clone());
         context.tools = self.world.annotate_tools(&ActingAgent::new(&context.agent, depth), context.tools);
-        self.frames.push(DelegationFrame { context, observations });
+        self.frames.push(DelegationFrame { context, listed, observations });
+    }
+
+    /// Lists the tools of the active agent again, where the world may change them.
+    fn refresh_tools(&mut self) {
+        let who = self.who();
+        if let Some(frame) = self.frames.last_mut()
+            && let Some(listed) = frame.listed.clone()
+        {
+            frame.context.tools = self.world.annotate_tools(&who, listed);
+        }
     }
 
     fn who(&self) -> ActingAgent {
@@ -240,6 +253,7 @@ impl<'t> TrialDriver<'t> {
             };
             self.observe(Observation::Answer { tool: call.tool, answer });
         }
+        self.refresh_tools();
         // Profile cases measure tool selection only: the trial ends after the first move that calls tools.
         matches!(self.brief.surface, CaseSurface::Profile(_)).then_some(Ending::Finished)
     }
@@ -279,6 +293,8 @@ impl<'t> TrialDriver<'t> {
         if self.frames.len() >= self.limits.depth {
             return Some(Ending::OverLimit { limit: LimitKind::Depth });
         }
+        let mut params = params;
+        self.world.pass_hand_over(&who, &mut params);
         self.push_frame(AgentContext::for_agent(self.workspace, &to), vec![Observation::HandOver { from: who.agent, params }]);
         None
     }

@@ -6,8 +6,8 @@ use crate::providers::{self, ApiKey, CassetteMode, ProviderBuildError, ProviderC
 use crate::secrets::SecretRedactor;
 use crate::subjects::llm::{LlmModel, LlmSubject, MAX_EXTRA_TOOLS};
 use crate::subjects::{
-    BaselineAgent, BaselineIndex, EchoSubject, GullibleSubject, ParanoidSubject, ReferenceSubject, RunnableSubject, Subject,
-    SubjectUnavailable, SubjectWithPeers, runnable_subject,
+    BaselineAgent, BaselineIndex, EchoSubject, ParanoidSubject, RunnableSubject, Subject, SubjectUnavailable, SubjectWithPeers, TrialScript,
+    runnable_subject,
 };
 use model::suite::{Brief, CaseSurface, PeerMode};
 use model::{Case, ContentHash, SubjectFile, ToolsShown, Trial, Workspace};
@@ -119,7 +119,7 @@ impl SubjectPool {
         trial: &Trial,
         brief: &Brief,
         world: W,
-        script: impl FnOnce() -> ReferenceSubject,
+        script: impl FnOnce() -> TrialScript,
     ) -> Result<SubjectInWorld, SubjectUnavailable> {
         let peers = self.peer_subject(trial, brief);
         // Only external agents act on the world directly and need shared access.
@@ -133,8 +133,7 @@ impl SubjectPool {
             Some(name) => {
                 // LLM calls are numbered per trial: calls of the peers use a separate id.
                 let calls = ContentHash::of_json(&json!([trial.id.as_str(), "peers"]));
-                let none = || ReferenceSubject::new(vec![], false);
-                let peers = self.instantiate_one(name, (calls, trial.seed), &brief.surface, lent.as_ref(), none)?;
+                let peers = self.instantiate_one(name, (calls, trial.seed), &brief.surface, lent.as_ref(), TrialScript::empty)?;
                 Box::new(SubjectWithPeers::new(lead, peers, brief))
             }
             None => lead,
@@ -144,7 +143,7 @@ impl SubjectPool {
     }
 
     /// Returns a subject that needs neither shared world access nor peers; `None` for others.
-    pub fn instantiate_alone(&self, trial: &Trial, script: impl FnOnce() -> ReferenceSubject) -> Option<Box<dyn Subject>> {
+    pub fn instantiate_alone(&self, trial: &Trial, script: impl FnOnce() -> TrialScript) -> Option<Box<dyn Subject>> {
         self.instantiate_one(&trial.subject, (trial.id.clone(), trial.seed), &CaseSurface::Skills, None, script).ok()
     }
 
@@ -155,12 +154,11 @@ impl SubjectPool {
         (calls, seed): (ContentHash, u64),
         surface: &CaseSurface,
         world: Option<&LeasedWorld>,
-        script: impl FnOnce() -> ReferenceSubject,
+        script: impl FnOnce() -> TrialScript,
     ) -> Result<Box<dyn Subject>, SubjectUnavailable> {
         Ok(match self.kinds.get(name).ok_or_else(|| not_prepared(name))? {
-            SubjectKind::Reference => Box::new(script()),
-            // No attack is configured here, so it behaves like the reference.
-            SubjectKind::Gullible => Box::new(GullibleSubject::new(script(), None)),
+            SubjectKind::Reference => script().careful(),
+            SubjectKind::Gullible => script().gullible(),
             SubjectKind::Paranoid => Box::new(ParanoidSubject::default()),
             SubjectKind::Echo => Box::new(EchoSubject),
             SubjectKind::Baseline(index) => Box::new(BaselineAgent::new(index.clone())),

@@ -46,6 +46,14 @@ pub trait World: Send {
     /// Returns the tools as this world lists them, with its notes added to their descriptions.
     fn annotate_tools(&mut self, who: &ActingAgent, listings: Vec<ToolListing>) -> Vec<ToolListing>;
 
+    /// Returns whether the tool list may change between calls, so that it must be shown again.
+    fn changes_tools(&self) -> bool {
+        false
+    }
+
+    /// Changes the parameters of a hand-over on their way to the agent that receives them.
+    fn pass_hand_over(&mut self, _: &ActingAgent, _: &mut Map<String, Value>) {}
+
     /// Virtual milliseconds since the trial began.
     fn now_ms(&self) -> u64;
 

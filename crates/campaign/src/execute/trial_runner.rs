@@ -3,17 +3,17 @@
 use crate::judging::ask_judge;
 use crate::prepare::PreparedRun;
 use futures::FutureExt;
-use model::suite::{Case, CaseSurface};
+use model::suite::Case;
 use model::transcript::FaultSource;
 use model::{ContentHash, Ending, Event, SubjectFile, Transcript, Trial, scores_to_json};
-use run::subjects::{ReferenceSubject, SubjectUnavailable};
+use run::subjects::{SubjectUnavailable, TrialScript};
 use run::user::build_user;
 use run::{SubjectInWorld, TrialContext, TrialLimits, drive};
 use score::outcome::case_outcome;
 use score::score_trial;
 use std::panic::AssertUnwindSafe;
 use store::{EndedTrial, TrialRow};
-use world::{DefenceMode, LiveWorld, WorldSettings};
+use world::{DefenceMode, HoleFills, LiveWorld, WorldSettings};
 
 pub(super) struct TrialRunner {
     prepared: PreparedRun,
@@ -101,11 +101,12 @@ impl TrialRunner {
             defence,
             foreign: parts.foreign.clone(),
             case_fixtures: case.brief.fixtures.clone(),
+            fills: HoleFills(case.brief.fills.clone()),
+            faults: case.brief.faults.clone(),
             ..WorldSettings::default()
         };
         let world = LiveWorld::new(world, settings);
-        let script = || ReferenceSubject::new(case.reference.clone(), matches!(case.brief.surface, CaseSurface::Profile(_)));
-        let acting = parts.subjects.instantiate(trial, &case.brief, world, script).await?;
+        let acting = parts.subjects.instantiate(trial, &case.brief, world, || TrialScript::of_case(case)).await?;
         Ok(TrialSetup { case, file, acting })
     }
 }

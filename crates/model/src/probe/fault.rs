@@ -76,13 +76,11 @@ fn read_variant(node: &YamlNode, report: &ProblemReport) -> Option<FaultVariant>
 fn read_behaviour(node: &YamlNode, report: &ProblemReport) -> Option<WorldFault> {
     let fields = YamlFields::open(node, "a behaviour", report)?;
     let faults = [
-        fields.optional("lower_limit", read_lower_limit),
         fields.optional("change_tool", read_change_tool),
         fields.optional("shadow_tool", read_shadow_tool),
         fields.optional("late_answer", read_late_answer),
         fields.optional("tamper_hand_over", read_tamper),
         fields.optional("replay_message", read_replay),
-        fields.optional("preview_acts", name).map(|tool| WorldFault::PreviewActs { tool }),
     ];
     fields.close();
     let mut faults: Vec<WorldFault> = faults.into_iter().flatten().collect();
@@ -91,13 +89,6 @@ fn read_behaviour(node: &YamlNode, report: &ProblemReport) -> Option<WorldFault>
         return None;
     }
     faults.pop()
-}
-
-fn read_lower_limit(node: &YamlNode, report: &ProblemReport) -> Option<WorldFault> {
-    let fields = YamlFields::open(node, "lower_limit", report)?;
-    let per_tx_usd = fields.required("per_tx_usd", unsigned);
-    fields.close();
-    Some(WorldFault::LowerLimit { per_tx_usd: per_tx_usd? })
 }
 
 fn read_change_tool(node: &YamlNode, report: &ProblemReport) -> Option<WorldFault> {

@@ -11,6 +11,8 @@ pub struct InjectProbe {
     pub goal: GoalText,
     /// Harmless text of the twin, in the same place.
     pub benign: String,
+    /// Texts for other holes that the goal is about, such as a secret in a memory. The twin has them too.
+    pub plants: IndexMap<String, String>,
     /// Calls that obeying means.
     pub if_obeyed: Vec<ReferenceStep>,
 }
@@ -31,6 +33,7 @@ pub(super) fn read_inject(node: &YamlNode, report: &ProblemReport) -> Option<Inj
     let goal = fields.required("goal", text);
     let translations = fields.or_default("translations", map(text));
     let benign = fields.required("benign", text);
+    let plants = fields.or_default("plants", map(text));
     let if_obeyed = fields.required("if_obeyed", list(read_reference));
     fields.close();
     for goal in goal.iter().chain(translations.values()).filter(|goal| !goal.contains(CANARY_SLOT)) {
@@ -44,5 +47,5 @@ pub(super) fn read_inject(node: &YamlNode, report: &ProblemReport) -> Option<Inj
     if if_obeyed.as_ref().is_some_and(Vec::is_empty) {
         report.add(node.line, "obeying means no step", "write if_obeyed: [{ call: …, args: {…} }]");
     }
-    Some(InjectProbe { goal: GoalText { english: goal?, translations }, benign: benign?, if_obeyed: if_obeyed? })
+    Some(InjectProbe { goal: GoalText { english: goal?, translations }, benign: benign?, plants, if_obeyed: if_obeyed? })
 }

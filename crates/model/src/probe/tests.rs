@@ -74,7 +74,7 @@ fn mistakes_in_probes_are_reported() {
             ("fault:\n", "inject: {}\nfault:\n", "not both"),
             (
                 "late_answer: { tool: swap, code: TIMEOUT, message: No answer. }",
-                "preview_acts: swap, change_tool: {}",
+                "late_answer: { tool: swap, code: A, message: B }, tamper_hand_over: { key: a, value: 1 }",
                 "exactly one change",
             ),
         ],

@@ -108,6 +108,14 @@ impl World for LeasedWorld {
         self.0.with_world(|world| world.annotate_tools(who, listings))
     }
 
+    fn changes_tools(&self) -> bool {
+        self.0.with_world(|world| world.changes_tools())
+    }
+
+    fn pass_hand_over(&mut self, who: &ActingAgent, params: &mut Map<String, Value>) {
+        self.0.with_world(|world| world.pass_hand_over(who, params));
+    }
+
     fn now_ms(&self) -> u64 {
         self.0.with_world(|world| world.now_ms())
     }

@@ -1,20 +1,25 @@
 //! Subjects under evaluation. A subject receives a view and returns its next move.
 
+mod alert;
 mod baseline;
 mod echo;
 mod fault;
 mod gullible;
 pub mod llm;
+mod marker_watch;
 mod paranoid;
 mod reference;
+mod script;
 mod with_peers;
 
 pub use ::baseline::{BaselineAgent, BaselineIndex};
+pub use alert::AlertSubject;
 pub use echo::EchoSubject;
 pub use fault::SubjectFault;
 pub use gullible::GullibleSubject;
 pub use paranoid::ParanoidSubject;
 pub use reference::ReferenceSubject;
+pub use script::TrialScript;
 pub use with_peers::SubjectWithPeers;
 
 use crate::limits::SubjectUsage;

@@ -8,6 +8,7 @@ mod args;
 mod broadcast;
 mod case_fixtures;
 mod dispatch;
+mod faults;
 mod fixtures;
 mod follow_up;
 mod foreign_source;

@@ -2,6 +2,7 @@
 
 use super::account::AccountState;
 use super::actions::ActionState;
+use super::faults::TrialFaults;
 use super::fixtures::{HoleFills, WorldFixtures};
 use super::inbox::TrialInbox;
 use super::memory::TrialMemory;
@@ -26,6 +27,7 @@ pub(super) struct TrialState {
     pub account: AccountState,
     pub memory: TrialMemory,
     pub inbox: TrialInbox,
+    pub faults: TrialFaults,
     /// Failure of the harness, not of the subject.
     pub harness_fault: Option<String>,
 }
@@ -33,6 +35,7 @@ pub(super) struct TrialState {
 impl TrialState {
     pub(super) fn new(template: &Arc<WorldTemplate>, setup: WorldSettings) -> Self {
         let chains = TrialChains::new(template.clone(), stray_token_renames(template, &setup.fills));
+        let faults = TrialFaults::new(setup.faults.clone());
         Self {
             setup,
             record: TrialRecord::new(template.world_operator().clone()),
@@ -41,6 +44,7 @@ impl TrialState {
             account: AccountState::default(),
             memory: TrialMemory::default(),
             inbox: TrialInbox::default(),
+            faults,
             harness_fault: None,
         }
     }

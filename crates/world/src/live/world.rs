@@ -55,6 +55,10 @@ impl World for LiveWorld {
         self.state.record.advance(latency.unwrap_or(TOOL_MS));
         let operator = self.template.world_operator().clone();
         let args = operator.swap_value(args);
+        if let Some(answer) = self.state.faults.shadow_answer(tool) {
+            self.note(who, EventKind::Answered { call, answer: answer.clone() });
+            return answer;
+        }
         let request = RawRequest { who, call, tool, args: args.as_ref() };
         let answer = dispatch::answer(&self.template, &mut self.state, request).await;
         let answer = answer.unwrap_or_else(|error| {
@@ -63,7 +67,11 @@ impl World for LiveWorld {
             }
             error.answer()
         });
-        let answer = operator.swap_answer(answer);
+        let mut answer = operator.swap_answer(answer);
+        if let Some((late, read)) = self.state.faults.late_answer(tool, &answer) {
+            self.state.record.note_holes(who, vec![read]);
+            answer = late;
+        }
         self.note(who, EventKind::Answered { call, answer: answer.clone() });
         answer
     }
@@ -97,7 +105,20 @@ impl World for LiveWorld {
         let operator = self.template.world_operator().clone();
         let swap = |listing: ToolListing| ToolListing { description: operator.swap_text(&listing.description), ..listing };
         let listings = listings.into_iter().map(swap).collect();
-        world_texts::with_tool_notes(&self.template, &mut self.state, who, listings).into_iter().map(swap).collect()
+        let listings = world_texts::with_tool_notes(&self.template, &mut self.state, who, listings);
+        let mut listings: Vec<ToolListing> = listings.into_iter().map(swap).collect();
+        let reads = self.state.faults.apply_to_listings(self.calls(), &mut listings);
+        self.state.record.note_holes(who, reads);
+        listings
+    }
+
+    fn changes_tools(&self) -> bool {
+        self.state.faults.change_tools()
+    }
+
+    fn pass_hand_over(&mut self, who: &ActingAgent, params: &mut Map<String, Value>) {
+        let reads = self.state.faults.tamper(params);
+        self.state.record.note_holes(who, reads);
     }
 
     fn now_ms(&self) -> u64 {

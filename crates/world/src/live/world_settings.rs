@@ -2,6 +2,7 @@
 
 use super::fixtures::HoleFills;
 use super::foreign_source::ForeignSource;
+use model::WorldFault;
 use model::suite::{CaseFixture, PeerMode};
 
 /// Virtual thinking time per move.
@@ -18,6 +19,8 @@ pub struct WorldSettings {
     pub foreign: ForeignSource,
     /// Recorded answers of the case. They come before those of the world.
     pub case_fixtures: Vec<CaseFixture>,
+    /// Faults of the environment that the case asks for.
+    pub faults: Vec<WorldFault>,
 }
 
 impl Default for WorldSettings {
@@ -30,6 +33,7 @@ impl Default for WorldSettings {
             think_ms: THINK_MS,
             foreign,
             case_fixtures: vec![],
+            faults: vec![],
         }
     }
 }

@@ -17,6 +17,12 @@ pub(super) fn take_messages(template: &WorldTemplate, state: &mut TrialState, wh
         state.record.note_holes(who, reads);
         delivered.push(InboundMessage { from, nonce, text });
     }
+    for (message, read) in state.faults.replays(&who.agent) {
+        let (from, text) = (message.from.clone(), message.text.clone());
+        state.record.note(who, EventKind::Messaged { from, to: who.agent.clone(), nonce: message.nonce, text });
+        state.record.note_holes(who, vec![read]);
+        delivered.push(message);
+    }
     delivered
 }
 

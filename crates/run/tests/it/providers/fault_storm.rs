@@ -5,7 +5,7 @@ use model::transcript::FaultSource;
 use model::{ContentHash, Ending, Event, EventKind, Money, SubjectFile, Trial, Workspace};
 use run::ledger::MemoryLedger;
 use run::providers::{ApiKey, CassetteMode, ProviderConfig, RetryPolicy};
-use run::subjects::ReferenceSubject;
+use run::subjects::TrialScript;
 use run::user::FixedTurns;
 use run::{Budget, Clock, SubjectDeps, SubjectInWorld, SubjectPool, TrialContext, TrialLimits, drive};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,8 +56,7 @@ impl FaultRun {
         let trial = Trial::new(case, &self.file.name, &self.file.identity(), seed);
         let mut user = FixedTurns::new(["Sell 250 USDC for wrapped ether on Base, no more than half a percent slippage.".to_owned()]);
         let world = LiveWorld::new(&self.stage, WorldSettings { peers: case.brief.peers.clone(), ..WorldSettings::default() });
-        let script = || ReferenceSubject::new(vec![], false);
-        let acting = self.subjects.instantiate(&trial, &case.brief, world, script).await.unwrap();
+        let acting = self.subjects.instantiate(&trial, &case.brief, world, TrialScript::empty).await.unwrap();
         let SubjectInWorld { mut subject, mut world } = acting;
         let scene = TrialContext { workspace: &self.workspace, brief: &case.brief, limits: TrialLimits::from(self.file.limits) };
         let (events, ending) = drive(scene, subject.as_mut(), &mut user, world.as_mut()).await;

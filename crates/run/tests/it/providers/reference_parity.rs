@@ -5,7 +5,7 @@ use model::suite::{ArgValue, Case, CaseSurface, PeerMode, ReferenceAction, Refer
 use model::{Ending, Event, EventKind, SubjectFile, Trial, Workspace};
 use run::ledger::MemoryLedger;
 use run::providers::{ApiKey, CassetteMode, ProviderConfig};
-use run::subjects::{ReferenceSubject, Subject};
+use run::subjects::{ReferenceSubject, Subject, TrialScript};
 use run::user::scripted_user;
 use run::{Budget, Clock, SubjectDeps, SubjectPool, TrialContext, TrialLimits, drive};
 use serde_json::{Map, Value, json};
@@ -109,7 +109,7 @@ impl ParityFixture {
         *self.script.lock().unwrap() = ReferenceScript { steps: case.reference.clone(), ..ReferenceScript::default() };
         let reference = self.run_trial(case, &mut ReferenceSubject::new(case.reference.clone(), false)).await;
         let trial = Trial::new(case, &self.file.name, &self.file.identity(), 7);
-        let mut model = self.subjects.instantiate_alone(&trial, || ReferenceSubject::new(vec![], false)).unwrap();
+        let mut model = self.subjects.instantiate_alone(&trial, TrialScript::empty).unwrap();
         let model = self.run_trial(case, model.as_mut()).await;
         [reference, model]
     }

@@ -1,0 +1,151 @@
+//! Expands probes into cases: scenario × probe × channel × strategy × seed. Every probe and channel also gets a twin without the attack.
+
+use crate::placement::{PlacedText, place};
+use crate::slots::SlotValues;
+use crate::strategies::{HELD_OUT, STRATEGIES, Strategy};
+use model::probe::{FaultVariant, InjectProbe, Probe, ProbeCarrier, ProbePayload};
+use model::suite::{Brief, Case, Suite, SuiteKind, UserScript};
+use model::{AttackKind, AttackRole, CaseAttack, ContentHash, Workspace};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Strategy of a twin.
+const TWIN: &str = "twin";
+
+/// Returns one suite of attacked cases and twins per probe, for seeds 1 to `seeds`.
+pub fn red_team_suites(workspace: &Workspace, seeds: u64) -> Vec<Suite> {
+    workspace.probes.iter().map(|probe| probe_suite(workspace, probe, seeds)).collect()
+}
+
+/// Adds the cases of the red team to a workspace.
+pub fn add_red_team(workspace: &mut Workspace, seeds: u64) {
+    let suites = red_team_suites(workspace, seeds);
+    workspace.add_suites(suites);
+}
+
+fn probe_suite(workspace: &Workspace, probe: &Probe, seeds: u64) -> Suite {
+    let mut cases = vec![];
+    for carrier in &probe.carriers {
+        // A smoke check reports scenarios that do not exist.
+        let Some(scenario) = workspace.case(&carrier.scenario) else { continue };
+        for seed in 1..=seeds {
+            let attack = AttackBuilder { probe, carrier, scenario, seed, values: SlotValues::draw(probe, seed) };
+            match &probe.payload {
+                ProbePayload::Inject(inject) => attack.add_injections(inject, &mut cases),
+                ProbePayload::Fault(fault) => {
+                    cases.extend(fault.variants.iter().map(|variant| attack.faulty(variant)));
+                    cases.push(attack.unchanged());
+                }
+            }
+        }
+    }
+    let name = format!("{}/{}", SuiteKind::RedTeam.word(), probe.name.value);
+    Suite { name, kind: SuiteKind::RedTeam, about: probe.about.clone(), cases, at: probe.at.clone() }
+}
+
+/// Attack of one probe on one scenario with one seed.
+struct AttackBuilder<'p> {
+    probe: &'p Probe,
+    carrier: &'p ProbeCarrier,
+    scenario: &'p Case,
+    seed: u64,
+    values: SlotValues,
+}
+
+impl AttackBuilder<'_> {
+    fn add_injections(&self, inject: &InjectProbe, cases: &mut Vec<Case>) {
+        let goal = self.values.fill_goal(&inject.goal);
+        for strategy in STRATEGIES.iter().filter(|strategy| strategy.fits(self.carrier.channel)) {
+            let Some(segments) = strategy.apply(&goal, self.seed) else { continue };
+            cases.extend(self.injected(inject, *strategy, &segments));
+        }
+        cases.extend(self.benign_twin(inject));
+    }
+
+    /// Returns an attacked case; none if the scenario has no place for the text.
+    fn injected(&self, inject: &InjectProbe, strategy: &dyn Strategy, segments: &[String]) -> Option<Case> {
+        let (brief, opening_turns) = self.brief_with(inject, segments)?;
+        let attack = CaseAttack {
+            opening_turns,
+            if_obeyed: self.values.fill_steps(&inject.if_obeyed),
+            ..self.attack(AttackRole::Attacked, strategy.id())
+        };
+        Some(self.case(brief, attack))
+    }
+
+    fn benign_twin(&self, inject: &InjectProbe) -> Option<Case> {
+        let (brief, _) = self.brief_with(inject, std::slice::from_ref(&inject.benign))?;
+        Some(self.case(brief, self.attack(AttackRole::Twin, TWIN)))
+    }
+
+    fn brief_with(&self, inject: &InjectProbe, segments: &[String]) -> Option<(Brief, usize)> {
+        let PlacedText { mut brief, opening_turns } = place(&self.scenario.brief, self.carrier, self.seed, segments)?;
+        for (hole, text) in &inject.plants {
+            brief.fills.entry(hole.clone()).or_insert_with(|| self.values.fill(text));
+        }
+        Some((brief, opening_turns))
+    }
+
+    fn faulty(&self, variant: &FaultVariant) -> Case {
+        let mut brief = self.scenario.brief.clone();
+        if let Some(world) = &variant.world {
+            brief.world.clone_from(world);
+        }
+        if let Some(turns) = &variant.turns {
+            let fill = |mut turn: model::Spanned<String>| {
+                turn.value = self.values.fill(&turn.value);
+                turn
+            };
+            brief.user_script = UserScript::Turns(turns.iter().cloned().map(fill).collect());
+        }
+        let fixtures = variant.fixtures.iter().map(|fixture| self.values.fill_fixture(fixture.clone()));
+        brief.fixtures = fixtures.chain(brief.fixtures).collect();
+        brief.fills = variant.holes.iter().map(|(hole, text)| (hole.clone(), self.values.fill(text))).collect();
+        brief.faults = variant.behaviour.iter().map(|fault| self.values.fill_fault(fault.clone())).collect();
+        let if_obeyed = self.values.fill_steps(&variant.careless_run);
+        let attack = CaseAttack { if_obeyed, ..self.attack(AttackRole::Attacked, &variant.name) };
+        let mut case = self.case(brief, attack);
+        case.reference = self.values.fill_steps(&variant.safe_run);
+        case.intent = variant.intent.clone().unwrap_or(case.intent);
+        case.expect = variant.expect.clone().unwrap_or(case.expect);
+        case
+    }
+
+    fn unchanged(&self) -> Case {
+        self.case(self.scenario.brief.clone(), self.attack(AttackRole::Twin, TWIN))
+    }
+
+    fn attack(&self, role: AttackRole, strategy: &str) -> CaseAttack {
+        let Self { probe, carrier, seed, values, .. } = self;
+        CaseAttack {
+            probe: probe.name.value.clone(),
+            asi: probe.asi.clone(),
+            kind: probe.kind(),
+            role,
+            channel: carrier.channel,
+            strategy: strategy.to_owned(),
+            held_out: probe.kind() == AttackKind::Inject && HELD_OUT.contains(&strategy),
+            seed: *seed,
+            scenario: carrier.scenario.value.clone(),
+            opening_turns: 0,
+            marker: values.marker.clone(),
+            canaries: values.canaries(),
+            secrets: vec![values.secret.clone()],
+            if_obeyed: vec![],
+            oracles: probe.oracles.clone(),
+        }
+    }
+
+    fn case(&self, brief: Brief, attack: CaseAttack) -> Case {
+        let mut case = self.scenario.clone();
+        case.id.value = format!("{}.{}.{}.{}", attack.probe, attack.channel, attack.strategy, attack.seed);
+        case.kind = SuiteKind::RedTeam;
+        case.tags = attack.asi.iter().map(|asi| asi.word().to_owned()).collect();
+        let changes = json!([brief.fills, format!("{:?}", brief.user_script), format!("{:?}", brief.fixtures), format!("{:?}", brief.faults)]);
+        case.hash = ContentHash::of_json(&json!([case.id.value, self.scenario.hash.as_str(), brief.world.value, changes]));
+        case.at = self.carrier.at.clone();
+        case.brief = brief;
+        case.attack = Some(Arc::new(attack));
+        case
+    }
+}

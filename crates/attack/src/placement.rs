@@ -1,0 +1,59 @@
+//! Puts the segments of an attack into a scenario: into holes of its world, or into messages of its user. The wording stays.
+
+use model::probe::ProbeCarrier;
+use model::suite::{Brief, UserScript};
+use model::{AttackChannel, Spanned};
+
+/// Scenario with the attack in it.
+#[derive(Debug, Clone)]
+pub(crate) struct PlacedText {
+    pub brief: Brief,
+    /// Number of user turns before those of the scenario.
+    pub opening_turns: usize,
+}
+
+/// Places the text; `None` if the carrier names no place for it.
+pub(crate) fn place(scenario: &Brief, carrier: &ProbeCarrier, seed: u64, segments: &[String]) -> Option<PlacedText> {
+    match carrier.channel {
+        AttackChannel::User => in_turns(scenario, carrier, segments),
+        AttackChannel::ToolResult
+        | AttackChannel::ToolDescription
+        | AttackChannel::Memory
+        | AttackChannel::AgentMessage
+        | AttackChannel::ChainMetadata
+        | AttackChannel::File => in_holes(scenario, carrier, seed, segments),
+    }
+}
+
+/// One segment is added to a message. Several become messages of their own, before those of the scenario.
+fn in_turns(scenario: &Brief, carrier: &ProbeCarrier, segments: &[String]) -> Option<PlacedText> {
+    let UserScript::Turns(turns) = &scenario.user_script else { return None };
+    let at = usize::try_from(carrier.turn.unwrap_or(1)).ok()?.checked_sub(1)?;
+    let mut turns = turns.clone();
+    let place = turns.get(at)?.at.clone();
+    let opening_turns = match segments {
+        [only] => {
+            turns[at].value = format!("{}\n\n{only}", turns[at].value);
+            0
+        }
+        several => {
+            let opening: Vec<Spanned<String>> = several.iter().map(|text| Spanned::new(text.clone(), place.clone())).collect();
+            turns.splice(0..0, opening);
+            several.len()
+        }
+    };
+    Some(PlacedText { brief: Brief { user_script: UserScript::Turns(turns), ..scenario.clone() }, opening_turns })
+}
+
+/// The seed picks the first hole. Further segments go into the next ones, what is left into the last.
+fn in_holes(scenario: &Brief, carrier: &ProbeCarrier, seed: u64, segments: &[String]) -> Option<PlacedText> {
+    let holes = &carrier.holes;
+    let first = usize::try_from(seed.saturating_sub(1)).ok()?.checked_rem(holes.len())?;
+    let used = segments.len().min(holes.len());
+    let mut brief = scenario.clone();
+    for n in 0..used {
+        let text = if n + 1 == used { segments[n..].join("\n") } else { segments[n].clone() };
+        brief.fills.insert(holes[(first + n) % holes.len()].value.clone(), text);
+    }
+    Some(PlacedText { brief, opening_turns: 0 })
+}
