@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     for warning in args::former_flag_warnings(std::env::args()) {
         io.print_message(&warning);
     }
-    let has_reports = matches!(cli.command, CliCommand::Smoke(_) | CliCommand::Run(_) | CliCommand::Score(_));
+    let has_reports = matches!(cli.command, CliCommand::Smoke(_) | CliCommand::Run(_) | CliCommand::RedTeam(_) | CliCommand::Score(_));
     let is_plan = matches!(cli.command, CliCommand::Ci(args::CiCommand::Plan(_)));
     let fits = match cli.global.format {
         ReportFormat::Text | ReportFormat::Json => true,
@@ -50,13 +50,14 @@ fn main() -> ExitCode {
         ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Sarif => has_reports,
     };
     if !fits {
-        let what = "only smoke, run and score have JUnit, Markdown, GitHub and SARIF reports";
+        let what = "only smoke, run, redteam and score have JUnit, Markdown, GitHub and SARIF reports";
         io.print_message(&UserError::new(what, "use --format text or json").to_string());
         return ExitKind::Usage.into();
     }
     let exit = match cli.command {
         CliCommand::Smoke(args) => commands::smoke(&io, &source, &args),
         CliCommand::Run(args) => commands::run(&io, &source, &args),
+        CliCommand::RedTeam(args) => commands::red_team(&io, &source, *args),
         CliCommand::Runs(command) => commands::runs(&io, &command),
         CliCommand::Show(args) => commands::show(&io, &source, &args),
         CliCommand::Score(args) => commands::score(&io, &source, &args),

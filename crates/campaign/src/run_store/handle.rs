@@ -5,7 +5,7 @@ use super::{RunDestination, RunOrigin, RunStorage, RunStoreError, open_store, ti
 use crate::plan::RunPlan;
 use crate::prepare::PreparedRun;
 use crate::summary::RunSummary;
-use model::{CaseOutcome, ContentHash, Money, PlanOutline};
+use model::{CaseOutcome, ContentHash, Money, PlanOutline, Score, Transcript};
 use run::OpenRun;
 use score::outcome::case_outcome;
 use std::collections::BTreeSet;
@@ -153,6 +153,22 @@ impl RunHandle {
     pub fn fold_ended<T: Send + 'static>(&self, mut into: T, take: fn(&mut T, &EndedTrial)) -> Result<T, StoreError> {
         let run = self.run;
         self.journal.read_blocking(move |store| store.for_each_ended(run, |ended| take(&mut into, &ended)).map(|()| into))?
+    }
+
+    /// Calls `take` with `into` and the transcript and scores of every trial, in plan order, and returns `into`.
+    pub fn fold_transcripts<T: Send + 'static>(
+        &self,
+        mut into: T,
+        take: impl Fn(&mut T, &Transcript, &[Score]) + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let run = self.run;
+        self.journal.read_blocking(move |store| {
+            store.for_each_unread(run, |unread| {
+                take(&mut into, &unread.transcript()?, &unread.scores()?);
+                Ok(())
+            })?;
+            Ok(into)
+        })?
     }
 
     /// Returns the mean latency of model calls.

@@ -27,6 +27,9 @@ pub struct RunSettings {
     pub subjects: Vec<String>,
     pub trials: u64,
     pub seed: u64,
+    /// Seeds of the attacks in cases of the red team.
+    #[serde(default = "one_seed", skip_serializing_if = "is_one_seed")]
+    pub attack_seeds: u64,
     pub chain: ChainChoice,
     /// True if safety hooks block calls, false if they only report them.
     pub enforce: bool,
@@ -46,6 +49,14 @@ pub struct RunSettings {
     /// Options of the execution, as stored. Absent in stores of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<RunOptions>,
+}
+
+fn one_seed() -> u64 {
+    1
+}
+
+fn is_one_seed(seeds: &u64) -> bool {
+    *seeds == 1
 }
 
 /// Part of a specification that affects execution, not results.
@@ -92,6 +103,7 @@ impl RunSpec {
             subjects: subjects.iter().map(|name| (*name).to_owned()).collect(),
             trials: 1,
             seed: 1,
+            attack_seeds: 1,
             chain: ChainChoice::default(),
             enforce: false,
             budget: None,

@@ -6,6 +6,7 @@ mod evidence;
 mod former_flags;
 mod golden;
 mod list;
+mod red_team;
 mod report_files;
 mod run;
 mod store;
@@ -19,6 +20,7 @@ pub(crate) use ci::{CiCommand, CiGitlabArgs, CiPipelineArgs, CiPlanArgs, CiVerdi
 pub(crate) use former_flags::former_flag_warnings;
 pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
 pub(crate) use list::{ListArgs, ListTarget};
+pub(crate) use red_team::RedTeamArgs;
 pub(crate) use report_files::ReportFileArgs;
 pub(crate) use run::{DefenceArg, RunArgs, SmokeArgs};
 pub(crate) use store::StoreArgs;
@@ -103,6 +105,12 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  bardo-eval run                          the lexical baseline: no key, no network\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run"
     )]
     Run(Box<RunArgs>),
+    /// Attack a subject through every channel and judge what the attacks reached
+    #[command(
+        name = "redteam",
+        after_help = "Examples:\n  bardo-eval redteam --subject reference          every attack once; must end clean\n  bardo-eval redteam --subject gullible           an agent that obeys; must fail\n  bardo-eval redteam --probe redirect_proceeds --channel tool_result --seeds 3\n  bardo-eval redteam --asi asi01 --subject claude-sonnet --dry-run"
+    )]
+    RedTeam(Box<RedTeamArgs>),
     /// Show a stored trial event by event, with its scores and their evidence
     #[command(
         after_help = "Examples:\n  bardo-eval show sell_ether_for_usdc\n  bardo-eval show 3f2a91c07b5e --run 8d41f0 --verbose\n  bardo-eval show --diff 3f2a91c07b5e c7714be09a12\n  bardo-eval show sell_ether_for_usdc --diff 8d41f0 52ab9e"

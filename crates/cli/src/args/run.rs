@@ -51,6 +51,9 @@ pub(crate) struct RunArgs {
     /// Seed of the first trial; further trials count up from it
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=1 << 62))]
     pub seed: u64,
+    /// Seeds of attacks, set by `redteam`
+    #[arg(skip = 1u64)]
+    pub attack_seeds: u64,
     /// Trials in flight at once [default: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub concurrency: Option<u64>,

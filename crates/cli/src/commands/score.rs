@@ -6,7 +6,7 @@ use crate::io::CliOutput;
 use crate::report::{self, RescoreChanges, RunReport, TrialLines};
 use crate::stored_runs;
 use crate::workspace_source::WorkspaceSource;
-use campaign::{RunChanges, rescore_stored};
+use campaign::{RunChanges, rescore_stored, stored_run_workspace};
 use model::{Money, RunClaim};
 
 pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) -> ExitKind {
@@ -22,6 +22,7 @@ pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) 
         Ok(stored) => stored,
         Err(why) => return report::print_refusal(io, "score", &[why]),
     };
+    let workspace = stored_run_workspace(workspace, &stored.run);
     let before = stored.run.claim;
     let claim = RunClaim {
         tier: before.tier,
@@ -62,6 +63,7 @@ pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) 
         undecided_without_judge: 0,
         left_out: 0,
         judge: None,
+        red_team: vec![],
         sandbox: None,
         exit,
     };

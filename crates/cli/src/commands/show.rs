@@ -6,6 +6,7 @@ use crate::io::CliOutput;
 use crate::report;
 use crate::stored_runs::{self, OpenedRun};
 use crate::workspace_source::WorkspaceSource;
+use campaign::stored_run_workspace;
 use model::{UserError, Workspace};
 
 pub(crate) fn show(io: &CliOutput, source: &WorkspaceSource, args: &ShowArgs) -> ExitKind {
@@ -24,6 +25,7 @@ pub(crate) fn show(io: &CliOutput, source: &WorkspaceSource, args: &ShowArgs) ->
 fn show_trial(io: &CliOutput, workspace: &Workspace, args: &ShowArgs, what: &str) -> Result<String, UserError> {
     let run = stored_runs::open_run(&args.store.store, args.run.as_deref())?;
     let found = run.find_trials(what)?;
+    let workspace = &stored_run_workspace(workspace.clone(), &run.run);
     Ok(report::show(io, workspace, &run.read_first(&found)?, &found.other_ids()))
 }
 

@@ -12,6 +12,7 @@ mod judgement_text;
 mod junit;
 mod plan;
 mod problems;
+mod red_team;
 mod rescored;
 mod run_json;
 mod run_markdown;
@@ -40,7 +41,7 @@ use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::shell::shell_quoted;
 use crate::workspace_source::WorkspaceSource;
-use campaign::RunSummary;
+use campaign::{RedTeamReport, RunSummary};
 use model::{Money, Workspace, WorstCase};
 use score::checks::CheckResult;
 use std::time::Duration;
@@ -86,6 +87,8 @@ pub(crate) struct RunReport<'r> {
     pub left_out: usize,
     /// Calibration of the judge in one line, if one was used.
     pub judge: Option<String>,
+    /// Summary of attacks by subject; empty if the run has none.
+    pub red_team: Vec<RedTeamReport>,
     /// Sandbox of the agents, if some are programs.
     pub sandbox: Option<&'r str>,
     pub exit: ExitKind,

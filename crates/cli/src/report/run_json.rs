@@ -1,6 +1,6 @@
 //! JSON report of a run.
 
-use super::{FORMAT, RunReport, deviations};
+use super::{FORMAT, RunReport, deviations, red_team};
 use crate::io::CliOutput;
 use campaign::RunSummary;
 use model::{AbortCause, GateResult};
@@ -37,6 +37,9 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
     document["failures_without_gate"] =
         json!({ "trials": summary.failures_without_gate.trials, "cases": summary.failures_without_gate.cases });
     document["causes"] = causes(summary);
+    if !shown.red_team.is_empty() {
+        document["red_team"] = red_team::json(&shown.red_team);
+    }
     if let Some(sandbox) = shown.sandbox {
         document["sandbox"] = sandbox.into();
     }

@@ -2,7 +2,7 @@
 
 use super::escape::escape_cell;
 use super::judgement_text::{bound, interval, note};
-use super::{RunReport, deviations, judge_hint, screen};
+use super::{RunReport, deviations, judge_hint, red_team, screen};
 use crate::io::CliOutput;
 use model::Verdict;
 
@@ -56,9 +56,10 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let provenance: Vec<String> = shown.provenance().into_iter().map(|(name, value)| format!("{name} {}", escape_cell(&value))).collect();
     let outcomes = &summary.outcomes;
     format!(
-        "## {}\n\n{}\n\n### Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}{hint}{left_out}{}\n{} planned, {} passed, {} failed, {} unjudged, {} aborted; {} not in scope\n",
+        "## {}\n\n{}\n\n### Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}{}{hint}{left_out}{}\n{} planned, {} passed, {} failed, {} unjudged, {} aborted; {} not in scope\n",
         escape_cell(&screen::headline_text(shown)),
         provenance.join(", "),
+        red_team::markdown(&shown.red_team),
         deviations::markdown(io, shown.workspace),
         model::count(outcomes.planned(), "trial"),
         outcomes.passed,

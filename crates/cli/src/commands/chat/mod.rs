@@ -14,7 +14,7 @@ use crate::workspace_source::WorkspaceSource;
 use crate::{env, files, sandbox};
 use ::run::external::{AgentHost, HostEnvironment};
 use ::run::providers::CassetteMode;
-use ::run::subjects::{ReferenceSubject, SubjectUnavailable};
+use ::run::subjects::{SubjectUnavailable, TrialScript};
 use ::run::{Clock, SubjectDeps, SubjectInWorld, SubjectPool, TrialContext, TrialLimits, drive};
 use campaign::{import_record, inline_subject, open_store, timestamp};
 use model::suite::CaseSurface;
@@ -80,8 +80,7 @@ fn run_conversation(
     let pool = SubjectPool::build(workspace, &[file], &deps);
     let pool = pool
         .map_err(|errors| errors.into_iter().next().map_or_else(|| UserError::without_remedy("no subject can be run"), UserError::from))?;
-    let steps = workspace.case(&scenario.name).map(|case| case.reference.clone()).unwrap_or_default();
-    let at_once = matches!(scenario.brief.surface, CaseSurface::Profile(_));
+    let script = workspace.case(&scenario.name).map_or_else(TrialScript::empty, TrialScript::of_case);
     let trial = Trial { id: ContentHash::of_text(&scenario.name), case: scenario.name.clone(), subject: file.name.value.clone(), seed: 0 };
     let chains = super::world::chain_kind::parse_chain_kind(&args.chain)?;
     let template = if pool.has_external(&trial, &scenario.brief) {
@@ -108,7 +107,7 @@ fn run_conversation(
     ));
     let context = TrialContext { workspace, brief: &scenario.brief, limits: TrialLimits::from(file.limits) };
     let driven = super::block_on(async {
-        let acting = pool.instantiate(&trial, &scenario.brief, world, || ReferenceSubject::new(steps, at_once)).await?;
+        let acting = pool.instantiate(&trial, &scenario.brief, world, || script).await?;
         let SubjectInWorld { mut subject, mut world } = acting;
         Ok::<_, SubjectUnavailable>(drive(context, subject.as_mut(), &mut user, world.as_mut()).await)
     });

@@ -9,8 +9,9 @@ use crate::report::{self, RunReport, TrialLines};
 use crate::workspace_source::WorkspaceSource;
 use ::run::BillingDoubts;
 use ::run::providers::VendorOutage;
-use campaign::{FundingAdvice, PreparedRun, RunHandle, RunStorage, RunStoreError, RunSummary};
-use model::{AbortCause, UserError};
+use campaign::{FundingAdvice, PreparedRun, RedTeamReport, RunHandle, RunStorage, RunStoreError, RunSummary};
+use model::{AbortCause, ScorerId, UserError, Workspace};
+use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 
@@ -123,6 +124,24 @@ fn has_baseline(source: &WorkspaceSource, summary: &RunSummary) -> bool {
     }
 }
 
+/// Summarizes the attacks of a run by subject, from its transcripts.
+fn red_team_reports(handle: &RunHandle, workspace: &Arc<Workspace>, summary: &RunSummary) -> Vec<RedTeamReport> {
+    if workspace.cases().all(|case| case.attack.is_none()) {
+        return vec![];
+    }
+    let reports: Vec<RedTeamReport> = summary.subjects.iter().map(|subject| RedTeamReport::new(subject)).collect();
+    let attacked = workspace.clone();
+    let folded = handle.fold_transcripts(reports, move |reports, transcript, scores| {
+        let served = scores.iter().any(|score| score.scorer == ScorerId::BenignUtility && score.reading.is_clean());
+        if let Some(case) = attacked.case(&transcript.case)
+            && let Some(report) = reports.iter_mut().find(|report| report.subject == transcript.subject)
+        {
+            report.add(&attacked, case, transcript, served);
+        }
+    });
+    folded.unwrap_or_default().into_iter().map(RedTeamReport::finish).collect()
+}
+
 /// Prints the report of a run.
 pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, executed: &ExecutedRun<'_>) -> ExitKind {
     let ExecutedRun { prepared, handle, summary, elapsed } = *executed;
@@ -159,6 +178,7 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
         spent: handle.spent(),
         undecided_without_judge: prepared.plan().undecided_without_judge(),
         left_out: prepared.plan().left_out(),
+        red_team: red_team_reports(handle, workspace, summary),
         sandbox: prepared.plan().spec().settings.sandbox.as_deref(),
         judge: judge_name.and_then(|name| judge::calibration_summary(workspace, &args.store.store, name)),
         exit,

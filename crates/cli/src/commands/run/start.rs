@@ -58,6 +58,7 @@ fn run_request(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) 
         trust_claims: args.demands.trust_claims.unwrap_or_default(),
         trials: args.trials,
         seed: args.seed,
+        attack_seeds: args.attack_seeds,
         chain: args.chain.clone(),
         enforce: matches!(args.defence, DefenceArg::Enforce),
         budget: args.budget,

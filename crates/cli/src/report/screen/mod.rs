@@ -6,7 +6,7 @@ mod dimensions;
 mod gates;
 
 use super::gate_lines::{GateLine, gate_lines};
-use super::{RunReport, gate_table};
+use super::{RunReport, gate_table, red_team};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use model::Verdict;
@@ -16,6 +16,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let lines = gate_lines(shown.workspace, &shown.summary.verdicts.judgements);
     let mut text = if io.verbose { gate_table::render(io, shown) } else { String::new() };
     text.push_str(&headline(io, shown, &lines));
+    text.push_str(&red_team::text(io, &shown.red_team));
     text.push_str(&dimensions::render(io, &lines));
     text.push_str(&gates::render(io, shown, &lines));
     text.push_str(&counts::failures_without_gate(io, shown.summary));

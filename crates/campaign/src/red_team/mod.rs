@@ -1,0 +1,7 @@
+//! Red team: adds attacked cases to the workspace of a run, and summarizes what the attacks reached.
+
+mod report;
+mod run_workspace;
+
+pub use report::{AttackFinding, AttackTally, HeatCell, RedTeamReport};
+pub use run_workspace::{attack_workspace, stored_run_workspace};

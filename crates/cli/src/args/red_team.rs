@@ -1,0 +1,35 @@
+//! Arguments of `redteam`.
+
+use super::run::RunArgs;
+use clap::Args;
+use model::{AttackChannel, OwaspCategory};
+
+#[derive(Debug, Args)]
+pub(crate) struct RedTeamArgs {
+    /// Only this probe; may be repeated
+    #[arg(long, value_name = "NAME", help_heading = "Attacks")]
+    pub probe: Vec<String>,
+    /// Only attacks of this OWASP category, asi01 to asi10; may be repeated
+    #[arg(long, value_name = "ASI", value_parser = parse_category, help_heading = "Attacks")]
+    pub asi: Vec<OwaspCategory>,
+    /// Only attacks through this channel: user, tool_result, tool_description, memory, agent_message, chain_metadata or file
+    #[arg(long, value_name = "CHANNEL", value_parser = parse_channel, help_heading = "Attacks")]
+    pub channel: Option<AttackChannel>,
+    /// Only attacks with this strategy; `bardo-eval list strategies` lists them
+    #[arg(long, value_name = "NAME", help_heading = "Attacks")]
+    pub strategy: Option<String>,
+    /// Variants of every attack, each with its own addresses, amounts and words
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100), help_heading = "Attacks")]
+    pub seeds: u64,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+fn parse_category(text: &str) -> Result<OwaspCategory, String> {
+    OwaspCategory::parse(&text.to_lowercase()).ok_or_else(|| "categories are asi01 to asi10".to_owned())
+}
+
+fn parse_channel(text: &str) -> Result<AttackChannel, String> {
+    let known: Vec<&str> = AttackChannel::ALL.iter().map(|(word, _)| *word).collect();
+    AttackChannel::parse(text).ok_or_else(|| format!("channels are {}", known.join(", ")))
+}

@@ -1,0 +1,36 @@
+//! `redteam`: attacks a subject through every channel and judges the effects. A run of the cases of the red team.
+
+use crate::args::{RedTeamArgs, RunArgs};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
+use crate::report;
+use crate::workspace_source::WorkspaceSource;
+use model::{SuiteKind, UserError};
+
+pub(crate) fn red_team(io: &CliOutput, source: &WorkspaceSource, args: RedTeamArgs) -> ExitKind {
+    match select_attacks(args) {
+        Ok(run) => super::run(io, source, &run),
+        Err(error) => report::print_refusal(io, "redteam", &[error]),
+    }
+}
+
+/// Turns the choice of attacks into filters over cases. Twins of the chosen attacks are played too, since they show the utility.
+fn select_attacks(args: RedTeamArgs) -> Result<RunArgs, UserError> {
+    let RedTeamArgs { probe, asi, channel, strategy, seeds, mut run } = args;
+    if !run.suite.is_empty() {
+        return Err(UserError::new("redteam runs the cases of the red team only", "remove --suite; --probe chooses attacks"));
+    }
+    if run.resume.is_some() {
+        return Ok(run);
+    }
+    let folder = SuiteKind::RedTeam.word();
+    run.suite = if probe.is_empty() { vec![folder.to_owned()] } else { probe.iter().map(|probe| format!("{folder}/{probe}")).collect() };
+    run.tag.extend(asi.iter().map(|asi| asi.word().to_owned()));
+    if channel.is_some() || strategy.is_some() {
+        let channel = channel.map_or("*", |channel| channel.word());
+        let strategies = strategy.as_deref().map_or(vec!["*"], |strategy| vec![strategy, "twin"]);
+        run.case.extend(strategies.iter().map(|strategy| format!("*.{channel}.{strategy}.*")));
+    }
+    run.attack_seeds = seeds;
+    Ok(run)
+}
