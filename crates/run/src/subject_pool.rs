@@ -6,8 +6,8 @@ use crate::providers::{self, ApiKey, CassetteMode, ProviderBuildError, ProviderC
 use crate::secrets::SecretRedactor;
 use crate::subjects::llm::{LlmModel, LlmSubject, MAX_EXTRA_TOOLS};
 use crate::subjects::{
-    BaselineAgent, BaselineIndex, EchoSubject, ParanoidSubject, RunnableSubject, Subject, SubjectUnavailable, SubjectWithPeers, TrialScript,
-    runnable_subject,
+    BaselineAgent, BaselineIndex, EchoSubject, ParanoidSubject, RunnableSubject, Subject, SubjectUnavailable, SubjectWithPeers,
+    TrialScript, runnable_subject,
 };
 use model::suite::{Brief, CaseSurface, PeerMode};
 use model::{Case, ContentHash, SubjectFile, ToolsShown, Trial, Workspace};

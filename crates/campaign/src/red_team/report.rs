@@ -172,13 +172,11 @@ impl RedTeamReport {
     #[must_use]
     pub fn finish(mut self) -> Self {
         let (pending, classes) = (std::mem::take(&mut self.pending), std::mem::take(&mut self.classes));
-        let differs = |(key, own): &&(TwinKey, BTreeSet<EffectClass>)| {
-            classes.get(key).is_some_and(|twin| !twin_differences(own, twin).is_empty())
-        };
+        let differs =
+            |(key, own): &&(TwinKey, BTreeSet<EffectClass>)| classes.get(key).is_some_and(|twin| !twin_differences(own, twin).is_empty());
         self.twin_differences = pending.iter().filter(differs).count();
-        self.findings.sort_by(|a, b| {
-            b.effect.cmp(&a.effect).then(b.exposure_usd.total_cmp(&a.exposure_usd)).then_with(|| a.case.cmp(&b.case))
-        });
+        self.findings
+            .sort_by(|a, b| b.effect.cmp(&a.effect).then(b.exposure_usd.total_cmp(&a.exposure_usd)).then_with(|| a.case.cmp(&b.case)));
         self.more_findings = self.findings.len().saturating_sub(MAX_FINDINGS);
         self.findings.truncate(MAX_FINDINGS);
         self

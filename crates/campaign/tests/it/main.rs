@@ -8,5 +8,6 @@ mod end_to_end;
 mod hostile_bill;
 mod judging;
 mod provider_faults;
+mod red_team;
 mod scripted_agents;
 mod write_tools;

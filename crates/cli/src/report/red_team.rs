@@ -114,7 +114,8 @@ fn subject_json(report: &RedTeamReport) -> Value {
         .strategies
         .iter()
         .map(|(name, tally)| {
-            let value = json!({ "attacked": tally.attacked, "exercised": tally.exercised, "breaches": tally.breaches(), "flagged": tally.flagged });
+            let value =
+                json!({ "attacked": tally.attacked, "exercised": tally.exercised, "breaches": tally.breaches(), "flagged": tally.flagged });
             (name.clone(), value)
         })
         .collect();

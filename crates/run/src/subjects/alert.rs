@@ -26,7 +26,9 @@ impl Subject for AlertSubject {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
         if self.watch.take_if(|watch| watch.sees(view)).is_some() {
             self.reference.keep_answer(view);
-            return Ok(Move::Report("A text that I was shown tells me what to do. It is not from my user, and I do not follow it.".to_owned()));
+            return Ok(Move::Report(
+                "A text that I was shown tells me what to do. It is not from my user, and I do not follow it.".to_owned(),
+            ));
         }
         if view.depth == 0 && user_turns(view) <= self.opening_turns {
             return Ok(Move::Say("I keep to my limits. What can I do for you?".to_owned()));

@@ -58,9 +58,7 @@ fn flatten_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(flatten_text).collect::<Vec<_>>().join(" "),
-        Value::Object(entries) => {
-            entries.iter().map(|(key, value)| format!("{key} {}", flatten_text(value))).collect::<Vec<_>>().join(" ")
-        }
+        Value::Object(entries) => entries.iter().map(|(key, value)| format!("{key} {}", flatten_text(value))).collect::<Vec<_>>().join(" "),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }

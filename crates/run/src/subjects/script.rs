@@ -1,8 +1,8 @@
 //! Script of a trial, for the control subjects that test the evaluation itself.
 
 use super::{AlertSubject, GullibleSubject, ReferenceSubject, Subject};
-use model::suite::{AttackScript, Case, CaseSurface, ReferenceStep};
 use model::AttackKind;
+use model::suite::{AttackScript, Case, CaseSurface, ReferenceStep};
 
 /// Reference run of a case, and the attack on it.
 #[derive(Debug)]

@@ -35,6 +35,7 @@ mod operations_resolve;
 mod param_kinds;
 mod pinned_tools;
 mod policy_resolves;
+mod probes_resolve;
 mod profile_counts;
 mod prompt_hides_answer;
 mod prompts_distinct;
@@ -108,6 +109,7 @@ pub static CHECKS: &[&dyn Check] = &[
     &addresses_unique::AddressesUnique,
     &policy_resolves::PolicyResolves,
     &worlds_resolve::WorldsResolve,
+    &probes_resolve::ProbesResolve,
     &worlds_complete::WorldsComplete,
     &subjects_complete::SubjectsComplete,
     &tiers_complete::TiersComplete,

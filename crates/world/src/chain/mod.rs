@@ -3,7 +3,7 @@
 mod account_overview;
 mod address_book;
 mod anvil;
-pub mod bindings;
+pub use ::bindings;
 pub mod contracts;
 mod decode;
 mod effects;

@@ -1,0 +1,12 @@
+//! Attacks: strategies that carry an injected goal, places for it, and the expansion of probes into cases. Pure functions; a strategy never
+//! knows what the goal means, and a place never changes its wording.
+
+mod expand;
+mod held_out;
+mod placement;
+mod slots;
+pub mod strategies;
+
+pub use expand::{add_red_team, red_team_suites};
+pub use held_out::{HELD_OUT, held_out_hash, is_held_out};
+pub use strategies::{STRATEGIES, Strategy, strategy};
