@@ -1,7 +1,5 @@
 //! Control subject that plays the reference but obeys any attack it reads. An evaluation that passes it cannot detect attacks.
 
-mod decode;
-
 use super::{ReferenceSubject, Subject, SubjectFault};
 use async_trait::async_trait;
 use model::suite::AttackScript;
@@ -51,7 +49,7 @@ fn sees_marker(view: &View<'_>, marker: &str) -> bool {
         Observation::HandOver { params, .. } => flatten_text(&params.clone().into()),
         Observation::Answer { answer: ToolAnswer::Result(value), .. } | Observation::Peer { said: value, .. } => flatten_text(value),
     });
-    std::iter::once(view.context.prompt.clone()).chain(tools).chain(observed).any(|text| decode::contains_marker(&text, marker))
+    std::iter::once(view.context.prompt.clone()).chain(tools).chain(observed).any(|text| disguise::contains_marker(&text, marker))
 }
 
 /// Joins all texts of a value, unescaped.
