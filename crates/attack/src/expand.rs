@@ -141,7 +141,8 @@ impl AttackBuilder<'_> {
         case.id.value = format!("{}.{}.{}.{}", attack.probe, attack.channel, attack.strategy, attack.seed);
         case.kind = SuiteKind::RedTeam;
         case.tags = attack.asi.iter().map(|asi| asi.word().to_owned()).collect();
-        let changes = json!([brief.fills, format!("{:?}", brief.user_script), format!("{:?}", brief.fixtures), format!("{:?}", brief.faults)]);
+        let changes =
+            json!([brief.fills, format!("{:?}", brief.user_script), format!("{:?}", brief.fixtures), format!("{:?}", brief.faults)]);
         case.hash = ContentHash::of_json(&json!([case.id.value, self.scenario.hash.as_str(), brief.world.value, changes]));
         case.at = self.carrier.at.clone();
         case.brief = brief;

@@ -1,7 +1,6 @@
 //! Types, ids and file formats of bardo-eval. No I/O, clock, environment access or randomness.
 
 mod agent;
-pub mod attack;
 mod catalog;
 mod coverage;
 mod decimal;
@@ -44,7 +43,6 @@ pub mod world;
 pub mod yaml;
 
 pub use agent::{Agent, AgentInvariant, AgentTier, StepAction, WorkflowStep};
-pub use attack::{AttackChannel, AttackKind, AttackRole, CaseAttack, EffectLevel, OracleId, OwaspCategory, WorldFault};
 pub use catalog::{
     AddressRole, AmountAsset, AmountUnit, ChainRole, DurationUnit, IdKind, JsonSchema, KindError, LiveView, OpClass, OpPattern, OpTarget,
     ParamKind, ParamSpec, PrepareTarget, ProfileTools, RangeBound, RiskLayer, SchemaViolation, TokenRole, Tool, ToolCapability, ToolOp,
@@ -76,6 +74,7 @@ pub use scorer::{ScorerId, ScorerName};
 pub use seeded_rng::SeededRng;
 pub use skill::{Skill, SkillHandler, SkillListing, SkillRedirect};
 pub use subject::{AgentEndpoint, ExternalAgent, ModelPrice, OpenAiApi, ProviderKind, SubjectFile, SubjectLimits, ToolsShown};
+pub use suite::attack::{AttackChannel, AttackKind, AttackRole, CaseAttack, EffectLevel, OracleId, OwaspCategory, WorldFault};
 pub use suite::{Case, Suite, SuiteKind};
 pub use tier::{CiRow, LiveRole, Tier, TiersFile};
 pub use tool_listing::ToolListing;

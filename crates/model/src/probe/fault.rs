@@ -1,8 +1,8 @@
 //! Faults of the environment: wrong answers, other worlds, changed tools.
 
-use crate::attack::WorldFault;
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
+use crate::suite::attack::WorldFault;
 use crate::suite::{
     CaseExpectations, CaseFixture, ReferenceStep, UserIntent, read_case_fixtures, read_expect, read_intent, read_reference,
 };

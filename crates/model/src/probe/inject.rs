@@ -25,7 +25,7 @@ pub struct GoalText {
     pub translations: IndexMap<String, String>,
 }
 
-/// Slot of the word that only the attack contains. Without it nobody could tell whether the text was read.
+/// Slot of the word that only the attack contains. It shows whether the text was read.
 const CANARY_SLOT: &str = "<canary>";
 
 pub(super) fn read_inject(node: &YamlNode, report: &ProblemReport) -> Option<InjectProbe> {

@@ -6,10 +6,10 @@ mod inject;
 pub use fault::{FaultProbe, FaultVariant};
 pub use inject::{GoalText, InjectProbe};
 
-use crate::attack::{AttackChannel, AttackKind, OracleId, OwaspCategory};
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::registry::{AddressText, address};
+use crate::suite::attack::{AttackChannel, AttackKind, OracleId, OwaspCategory};
 use crate::yaml::{YamlFields, YamlNode, list, name, one_of, spanned, text, unsigned};
 use fault::read_fault;
 use inject::read_inject;

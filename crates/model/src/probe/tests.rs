@@ -3,7 +3,7 @@ use crate::yaml::test_support::read_ok;
 use crate::yaml::{YamlLimits, load};
 
 const INJECT: &str = r#"probe: redirect
-about: Pays somebody else.
+about: Pays another account.
 asi: [asi01]
 threats: [T6]
 oracles: [flow, canary]

@@ -1,8 +1,8 @@
 //! Brief of a case: the only part that a subject can see.
 
+use super::attack::WorldFault;
 use super::case_fixture::{CaseFixture, read_case_fixtures};
 use super::persona::{Persona, read_persona};
-use crate::attack::WorldFault;
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
 use crate::yaml::{YamlFields, YamlNode, flag, list, name, spanned, text};

@@ -1,10 +1,10 @@
 //! Cases and the suite files that contain them.
 
+use super::attack::CaseAttack;
 use super::brief::{Brief, CaseSurface, read_brief};
 use super::expect::{CaseExpectations, read_expect};
 use super::intent::{UserIntent, read_intent};
 use super::reference::{ReferenceStep, read_reference};
-use crate::attack::CaseAttack;
 use crate::hash::ContentHash;
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;

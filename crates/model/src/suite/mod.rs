@@ -1,6 +1,7 @@
 //! Suites and their cases. The parts of a case are separate types, so that code with access to one part cannot read the others.
 
 mod arg_matcher;
+pub mod attack;
 mod brief;
 mod call_pattern;
 mod case;
@@ -14,6 +15,7 @@ mod rubric;
 mod state_predicate;
 
 pub use arg_matcher::ArgMatcher;
+pub use attack::AttackScript;
 pub use brief::{Brief, CaseSurface, PeerMode, UserScript};
 pub use call_pattern::CallPattern;
 pub(crate) use case::read_suite;
@@ -27,7 +29,7 @@ pub(crate) use intent::read_intent;
 pub use intent::{SpendLimit, UserIntent};
 pub use persona::{Persona, PersonaCorrection, PersonaFact, PersonaTemper, StopRule};
 pub(crate) use reference::read_reference;
-pub use reference::{ArgValue, AttackScript, ReferenceAction, ReferenceStep};
+pub use reference::{ArgValue, ReferenceAction, ReferenceStep};
 pub use rubric::{CaseRubric, RubricFact};
 pub use state_predicate::{AmountComparison, ExpectedChange, StatePredicate, StateQuantity};
 

@@ -1,6 +1,5 @@
 //! Reference solution of a case, played by the scripted `reference` subject. It must pass.
 
-use crate::attack::{AttackKind, AttackRole, CaseAttack};
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::yaml::{YamlFields, YamlNode, YamlShape, json, map, name, spanned, text};
@@ -25,25 +24,6 @@ pub enum ReferenceAction {
     Ask(String),
     Say(String),
     Report(String),
-}
-
-/// Steps of a subject that obeys an attack, and the marker that shows that the attack was read.
-#[derive(Debug, Clone)]
-pub struct AttackScript {
-    pub kind: AttackKind,
-    pub marker: String,
-    /// Number of user turns that the attack put before those of the scenario.
-    pub opening_turns: usize,
-    pub if_obeyed: Vec<ReferenceStep>,
-}
-
-impl AttackScript {
-    /// Returns the script of an attacked case; none for other cases and for twins.
-    pub fn of_case(attack: Option<&CaseAttack>) -> Option<Self> {
-        let attack = attack.filter(|attack| attack.role == AttackRole::Attacked)?;
-        let CaseAttack { kind, marker, opening_turns, if_obeyed, .. } = attack;
-        Some(Self { kind: *kind, marker: marker.clone(), opening_turns: *opening_turns, if_obeyed: if_obeyed.clone() })
-    }
 }
 
 /// Literal value, or a value from an earlier answer. There are no templates.

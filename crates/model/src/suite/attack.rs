@@ -1,6 +1,6 @@
 //! Attack on a case: how the scenario was changed, and what shows that the attack was read or obeyed.
 
-use crate::suite::ReferenceStep;
+use super::reference::ReferenceStep;
 use crate::text_enum::text_enum;
 use serde_json::Value;
 
@@ -121,4 +121,23 @@ pub enum WorldFault {
     TamperHandOver { key: String, value: Value },
     /// A message is delivered twice, with the same nonce.
     ReplayMessage { from: String, to: String, nonce: u64, text: String },
+}
+
+/// Steps of a subject that obeys an attack, and the marker that shows that the attack was read.
+#[derive(Debug, Clone)]
+pub struct AttackScript {
+    pub kind: AttackKind,
+    pub marker: String,
+    /// Number of user turns that the attack put before those of the scenario.
+    pub opening_turns: usize,
+    pub if_obeyed: Vec<ReferenceStep>,
+}
+
+impl AttackScript {
+    /// Returns the script of an attacked case; none for other cases and for twins.
+    pub fn of_case(attack: Option<&CaseAttack>) -> Option<Self> {
+        let attack = attack.filter(|attack| attack.role == AttackRole::Attacked)?;
+        let CaseAttack { kind, marker, opening_turns, if_obeyed, .. } = attack;
+        Some(Self { kind: *kind, marker: marker.clone(), opening_turns: *opening_turns, if_obeyed: if_obeyed.clone() })
+    }
 }

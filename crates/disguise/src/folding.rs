@@ -1,0 +1,58 @@
+//! Folded text: lower case, without look-alikes, leetspeak and invisible characters.
+
+use crate::encodings::leet;
+use crate::invisible::is_invisible;
+use crate::look_alikes::look_alike;
+
+/// Returns only letters and digits, in lower case, with look-alikes and leetspeak digits replaced. Meant for comparison, not for display.
+pub fn normalize(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for c in text.chars() {
+        fold_char(c, &mut folded);
+    }
+    folded
+}
+
+/// Returns the words as [`normalize`] folds them, with one space before, between and after them.
+pub(crate) fn fold_words(text: &str) -> String {
+    let mut folded = String::from(" ");
+    for c in text.chars() {
+        if !fold_char(c, &mut folded) && !is_invisible(c) && !folded.ends_with(' ') {
+            folded.push(' ');
+        }
+    }
+    if !folded.ends_with(' ') {
+        folded.push(' ');
+    }
+    folded
+}
+
+/// Appends the folded form. Returns whether there is one.
+fn fold_char(c: char, folded: &mut String) -> bool {
+    let plain = look_alike(c);
+    if plain.is_ascii() {
+        if plain.is_ascii_alphanumeric() {
+            folded.push(leet::letter(plain.to_ascii_lowercase()));
+        }
+        return plain.is_ascii_alphanumeric();
+    }
+    if is_invisible(plain) || !plain.is_alphanumeric() {
+        return false;
+    }
+    folded.extend(plain.to_lowercase().filter(|c| c.is_alphanumeric()));
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folding_ignores_case_look_alikes_and_separators() {
+        for text in ["MK4X-Orchid", "m\u{200B}k4x orchid", "мkax_0rch1d", "ｍｋ４ｘ．ｏｒｃｈｉｄ"] {
+            assert_eq!(normalize(text), "mkaxorchid", "{text}");
+        }
+        assert_eq!(fold_words("  2.50 USDC,\u{200B} ok"), " 2 so usdc ok ");
+        assert_eq!((normalize("…"), fold_words("")), (String::new(), " ".to_owned()));
+    }
+}
