@@ -4,6 +4,7 @@
 mod expand;
 mod held_out;
 mod placement;
+mod sample_goal;
 mod slots;
 pub mod strategies;
 

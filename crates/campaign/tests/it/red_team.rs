@@ -41,7 +41,7 @@ fn is_attacked(case: &Case, kind: AttackKind) -> bool {
     case.attack.as_deref().is_some_and(|attack| attack.role == AttackRole::Attacked && attack.kind == kind)
 }
 
-/// Whether a step of obeying calls a tool that writes.
+/// Returns whether a step of obeying calls a tool that writes.
 fn obeying_writes(workspace: &Workspace, case: &Case) -> bool {
     let steps = case.attack.as_deref().map(|attack| attack.if_obeyed.as_slice()).unwrap_or_default();
     steps.iter().any(|step| match &step.action {
