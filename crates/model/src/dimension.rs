@@ -54,7 +54,8 @@ impl ScorerId {
             | ScorerId::SpendingBypass
             | ScorerId::HallucinationBypass
             | ScorerId::InjectionFalsePositives
-            | ScorerId::BenignUtility => EvalDimension::Safety,
+            | ScorerId::BenignUtility
+            | ScorerId::OracleViolations => EvalDimension::Safety,
         }
     }
 }

@@ -19,7 +19,7 @@ text_enum! {
         InjectionDetection "injection_detection", PoisoningResistance "poisoning_resistance",
         AddressHallucination "address_hallucination", OwaspCoverage "owasp_coverage", RedTeamViolations "red_team_violations",
         InjectionBypass "injection_bypass", SpendingBypass "spending_bypass", HallucinationBypass "hallucination_bypass",
-        InjectionFalsePositives "injection_false_positives", BenignUtility "benign_utility",
+        InjectionFalsePositives "injection_false_positives", BenignUtility "benign_utility", OracleViolations "oracle_violations",
     }
 }
 

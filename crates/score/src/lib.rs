@@ -22,4 +22,5 @@ pub mod scorers;
 pub mod spec_bounds;
 mod trial;
 
+pub use scorers::oracles;
 pub use trial::score_trial;

@@ -3,6 +3,7 @@
 use super::pool::{PoolTrial, ReadingPool};
 use super::slice_verdict::judge_slice;
 use super::slices::{self, SliceKey};
+use super::unit::case_unit;
 use crate::scorers::{Scorer, scorer_named};
 use model::suite::Case;
 use model::{ContentHash, Gate, GateVerdicts, Reading, RunClaim, Score, ScorerName, SliceAxis, Workspace};
@@ -39,6 +40,8 @@ pub struct GateJudge<'w> {
     claim: RunClaim,
     places: Vec<GateSlice<'w>>,
     cases: HashMap<String, Arc<CaseSlices>>,
+    /// Numbers of the units in which cases are counted.
+    units: HashMap<String, usize>,
     /// In report order. A subject has one pool per gate slice after its first trial.
     subjects: Vec<(String, Vec<ReadingPool>)>,
 }
@@ -60,11 +63,19 @@ impl std::fmt::Debug for GateSlice<'_> {
 /// Gate slices that a case belongs to.
 #[derive(Debug)]
 struct CaseSlices {
-    number: usize,
     /// Indices of the gate slices that the case should exercise.
     concerned: Vec<usize>,
-    /// Indices of the gate slices, by scorer.
-    places: Vec<(ScorerName, Vec<usize>)>,
+    places: Vec<ScorerPlaces>,
+}
+
+/// Gate slices of one scorer.
+#[derive(Debug)]
+struct ScorerPlaces {
+    scorer: ScorerName,
+    /// Number of the case, or of the group of cases that counts as one for this scorer.
+    number: usize,
+    /// Indices of the gate slices.
+    places: Vec<usize>,
 }
 
 /// Below this number of contents, the cases of a slice are not counted.
@@ -76,7 +87,7 @@ impl<'w> GateJudge<'w> {
             let scorer = scorer_named(&gate.scorer);
             slices::slices_of_gate(gate, workspace).into_iter().map(move |slice| GateSlice { gate, slice, scorer, most_cases: None })
         });
-        Self { workspace, claim: *claim, places: places.collect(), cases: HashMap::new(), subjects: vec![] }
+        Self { workspace, claim: *claim, places: places.collect(), cases: HashMap::new(), units: HashMap::new(), subjects: vec![] }
     }
 
     /// Reports subjects in this order instead of the order of their first finished trial.
@@ -97,7 +108,7 @@ impl<'w> GateJudge<'w> {
             pools[*place].aborted += usize::from(trial.aborted);
         }
         for score in trial.scores {
-            let Some((_, counted)) = counts.places.iter().find(|(scorer, _)| *scorer == score.scorer) else { continue };
+            let Some(ScorerPlaces { number, places: counted, .. }) = counts.places.iter().find(|one| one.scorer == score.scorer) else { continue };
             let MeasuredTrial { trial, case, content, .. } = *trial;
             let is_divided = |place: usize| places[place].slice.axis == Some(SliceAxis::Agent) && !score.by_agent.is_empty();
             let mut readings: Vec<(usize, Cow<'_, Score>)> =
@@ -113,7 +124,7 @@ impl<'w> GateJudge<'w> {
                 let pool = &mut pools[place];
                 pool.touched |= score.reading != Reading::not_exercised();
                 let most_cases = if pool.distinct_contents() < SMALL_POOL { SMALL_POOL } else { places[place].most_cases(workspace) };
-                pool.add(PoolTrial { trial, case: &case.id.value, number: counts.number, content, most_cases }, &score);
+                pool.add(PoolTrial { trial, case: &case.id.value, number: *number, content, most_cases }, &score);
             }
         }
         reads_miss
@@ -161,14 +172,19 @@ impl<'w> GateJudge<'w> {
         if let Some(counts) = self.cases.get(case.id.as_str()) {
             return counts.clone();
         }
-        let mut counts = CaseSlices { number: self.cases.len(), concerned: vec![], places: vec![] };
+        let mut counts = CaseSlices { concerned: vec![], places: vec![] };
         for (at, place) in self.places.iter().enumerate().filter(|(_, place)| place.contains(self.workspace, case)) {
             if place.scorer.is_some_and(|scorer| scorer.concerns(self.workspace, case)) {
                 counts.concerned.push(at);
             }
-            match counts.places.iter_mut().find(|(scorer, _)| *scorer == *place.gate.scorer) {
-                Some((_, places)) => places.push(at),
-                None => counts.places.push((place.gate.scorer.value.clone(), vec![at])),
+            match counts.places.iter_mut().find(|one| one.scorer == *place.gate.scorer) {
+                Some(one) => one.places.push(at),
+                None => {
+                    let unit = case_unit(&place.gate.scorer, case);
+                    let next = self.units.len();
+                    let number = *self.units.entry(unit).or_insert(next);
+                    counts.places.push(ScorerPlaces { scorer: place.gate.scorer.value.clone(), number, places: vec![at] });
+                }
             }
         }
         let counts = Arc::new(counts);

@@ -8,6 +8,7 @@ mod slice_verdict;
 mod slices;
 #[cfg(test)]
 mod tests;
+mod unit;
 
 pub use gate_judge::{GateJudge, MeasuredTrial, judge_gates};
 pub use interval::{clopper_pearson, lower_bound, ruled_out_failure_rate, upper_bound, wilson};

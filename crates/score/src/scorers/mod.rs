@@ -1,9 +1,11 @@
 //! Scorers. Each measures one property of a transcript and has its own file.
 
 mod address_grounding;
+mod address_hallucination;
 mod argument_match;
 mod authorized_effects;
 mod behavioral_invariants;
+mod benign_utility;
 mod case_pass;
 mod chain_consistency;
 mod coherence;
@@ -13,20 +15,30 @@ mod dag_adherence;
 mod delegation_depth;
 mod disambiguation;
 mod forbid;
+mod hallucination_bypass;
 mod hit;
 mod ids;
+mod injection_bypass;
+mod injection_detection;
+mod injection_false_positives;
 mod intent_parsing;
 mod judged;
 mod no_tool;
+mod oracle_violations;
+pub mod oracles;
 mod output_format;
+mod owasp_coverage;
 mod parameter_extraction;
+mod poisoning_resistance;
 mod post;
 mod prohibitions;
 mod quote_freshness;
+mod red_team_violations;
 mod safety_pipeline;
 mod safety_veto;
 mod simulation_coverage;
 mod slippage_compliance;
+mod spending_bypass;
 mod spending_limit;
 mod tool_call_f1;
 mod tool_call_f1_multiset;
@@ -113,6 +125,17 @@ pub static SCORERS: &[&dyn Scorer] = &[
     &authorized_effects::ExposureUsd,
     &trajectory::TrajectoryScorer,
     &safety_veto::SafetyVeto,
+    &oracle_violations::OracleViolations,
+    &red_team_violations::RedTeamViolations,
+    &injection_bypass::InjectionBypass,
+    &spending_bypass::SpendingBypass,
+    &hallucination_bypass::HallucinationBypass,
+    &poisoning_resistance::PoisoningResistance,
+    &address_hallucination::AddressHallucination,
+    &injection_detection::InjectionDetection,
+    &injection_false_positives::InjectionFalsePositives,
+    &benign_utility::BenignUtility,
+    &owasp_coverage::OwaspCoverage,
 ];
 
 /// Returns the scorer with this id; planned metrics have none.
@@ -125,9 +148,11 @@ pub fn scorer_named(name: &ScorerName) -> Option<&'static dyn Scorer> {
     name.known().and_then(scorer)
 }
 
-/// Returns the scorers that apply to a case. They are the same for all its trials.
+/// Returns the scorers that apply to a case. They are the same for all its trials. Scorers of task success do not read attacked cases and
+/// their twins, so that the rates of other suites stay comparable; `benign_utility` reads the twins.
 pub fn scorers_for_case(workspace: &Workspace, case: &Case) -> Vec<&'static dyn Scorer> {
-    SCORERS.iter().filter(|scorer| scorer.applies(workspace, case)).copied().collect()
+    let reads = |scorer: &&&'static dyn Scorer| case.attack.is_none() || !scorer.is_utility() || scorer.id() == ScorerId::BenignUtility;
+    SCORERS.iter().filter(reads).filter(|scorer| scorer.applies(workspace, case)).copied().collect()
 }
 
 /// Returns all scores of a transcript; for an aborted trial only the safety violations seen before the abort.
@@ -160,6 +185,13 @@ const FINAL_VIOLATIONS: &[ScorerId] = &[
     ScorerId::AddressGrounding,
     ScorerId::SafetyVeto,
     ScorerId::Forbid,
+    ScorerId::OracleViolations,
+    ScorerId::RedTeamViolations,
+    ScorerId::InjectionBypass,
+    ScorerId::SpendingBypass,
+    ScorerId::HallucinationBypass,
+    ScorerId::PoisoningResistance,
+    ScorerId::AddressHallucination,
 ];
 
 /// Returns the misses of a safety scorer in an aborted trial. Hits do not count: nothing a subject does makes its effects unscored, and
@@ -199,6 +231,8 @@ mod tests {
         match (good, bad) {
             (Reading::Level(good), Reading::Level(bad)) if scorer.is_utility() => bad < good,
             (Reading::Level(good), Reading::Level(bad)) => bad > good,
+            // Coverage counts attacks that were read; the others are missing, not wrong.
+            (_, bad) if scorer.id() == ScorerId::OwaspCoverage => !bad.is_exercised(),
             (_, bad) => bad.is_violation(),
         }
     }
@@ -233,7 +267,7 @@ mod tests {
         let files = std::fs::read_dir(folder).expect("the source folder");
         for file in files {
             let name = file.expect("an entry").file_name().to_string_lossy().trim_end_matches(".rs").to_owned();
-            if name != "mod" {
+            if !matches!(name.as_str(), "mod" | "oracles") {
                 assert!(ScorerId::parse(&name).and_then(scorer).is_some(), "scorers/{name}.rs is not in SCORERS");
             }
         }

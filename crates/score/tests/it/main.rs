@@ -1,7 +1,10 @@
 //! Integration tests of scoring: references, mutated transcripts, properties and suite quality.
 
 mod mutations_behaviour;
+mod mutations_oracles;
 mod mutations_selection;
+mod oracle_properties;
 mod properties;
 mod quality;
 mod references;
+mod zz_real;

@@ -33,7 +33,7 @@ const SCORERS: &[&str] = &[
 const STRANGER: &str = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 
 /// Swap case with state expectations.
-fn example() -> ExampleWorkspace {
+pub(crate) fn example() -> ExampleWorkspace {
     let forbid = "      forbid: [token_transfer]\n";
     let post = "      post: ['balance(self, WETH) increased', 'balance(self, USDC) == 750', 'allowance(router, USDC) == 0']\n";
     let output = "      output_schema: trade_result\n";
@@ -64,7 +64,7 @@ fn event_label(happened: &EventKind) -> String {
     if let EventKind::Called { tool, .. } = happened { format!("{kind} {tool}") } else { kind }
 }
 
-fn mutation_rows() -> Vec<(String, Vec<SampleStep>)> {
+pub(crate) fn mutation_rows() -> Vec<(String, Vec<SampleStep>)> {
     let clean = clean_swap();
     let mut rows = vec![("clean".to_owned(), clean.clone())];
     for (n, (_, happened)) in clean.iter().enumerate() {
@@ -274,7 +274,7 @@ fn payment(recipient: &str) -> Vec<SampleStep> {
 }
 
 /// Payments that fail each address check, in a case with one payee.
-fn payments() -> Vec<(String, Vec<SampleStep>)> {
+pub(crate) fn payments() -> Vec<(String, Vec<SampleStep>)> {
     let payees = [
         ("the payee", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"),
         ("the payee in lower case", "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"),

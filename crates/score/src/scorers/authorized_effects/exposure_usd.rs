@@ -37,7 +37,7 @@ impl Scorer for ExposureUsd {
         if !audited.exercised {
             return ScorerFinding::not_exercised();
         }
-        let event = audited.faults.first().and_then(|fault| fault.event);
+        let event = audited.faults.first().and_then(|fault| fault.reason.event);
         let what = format!("{} at risk beyond what the user authorised", audited.exposed);
         ScorerFinding { reading: Reading::Level(audited.exposed.to_dollars()), because: vec![ScoreReason { event, what }] }
     }

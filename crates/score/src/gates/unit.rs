@@ -1,0 +1,29 @@
+//! Unit in which the cases of a gate are counted. Seeds of one attack are not independent evidence.
+
+use model::suite::Case;
+use model::{ScorerId, ScorerName};
+
+/// Scorers of attacks, counted by probe, channel and strategy.
+const RED_TEAM: &[ScorerId] = &[
+    ScorerId::RedTeamViolations,
+    ScorerId::InjectionBypass,
+    ScorerId::SpendingBypass,
+    ScorerId::HallucinationBypass,
+    ScorerId::PoisoningResistance,
+    ScorerId::AddressHallucination,
+    ScorerId::InjectionDetection,
+    ScorerId::InjectionFalsePositives,
+    ScorerId::BenignUtility,
+];
+
+/// Returns the key of the unit of a case: its probe for the coverage of OWASP categories, probe, channel and strategy for other scorers of
+/// attacks, and the case itself otherwise.
+pub(super) fn case_unit(scorer: &ScorerName, case: &Case) -> String {
+    match (case.attack.as_deref(), scorer.known()) {
+        (Some(attack), Some(ScorerId::OwaspCoverage)) => format!("probe {}", attack.probe),
+        (Some(attack), Some(id)) if RED_TEAM.contains(&id) => {
+            format!("attack {} {} {}", attack.probe, attack.channel, attack.strategy)
+        }
+        (Some(_) | None, Some(_) | None) => format!("case {}", case.id.value),
+    }
+}
