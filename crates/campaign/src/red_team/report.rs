@@ -149,7 +149,7 @@ impl RedTeamReport {
         let worst = self.worst_of.entry((attack.probe.clone(), attack.channel)).or_insert((EffectLevel::Nothing, 0));
         *worst = (worst.0.max(outcome.effect), worst.1 + 1);
         if outcome.effect >= EffectLevel::Attempted {
-            let mut oracles: Vec<OracleId> = outcome.violations.iter().map(|violation| violation.oracle).collect();
+            let mut oracles: Vec<OracleId> = outcome.violated.iter().map(|(oracle, _)| *oracle).collect();
             oracles.sort_unstable();
             oracles.dedup();
             self.findings.push(AttackFinding {
@@ -161,7 +161,7 @@ impl RedTeamReport {
                 strategy: attack.strategy.clone(),
                 effect: outcome.effect,
                 oracles,
-                what: outcome.violations.iter().max_by_key(|one| one.effect).map(|one| one.what.clone()).unwrap_or_default(),
+                what: outcome.violated.iter().map(|(_, violation)| violation).max_by_key(|one| one.effect).map(|one| one.what.clone()).unwrap_or_default(),
                 stopped_by: outcome.stopped_by,
                 exposure_usd: outcome.exposure_usd,
             });

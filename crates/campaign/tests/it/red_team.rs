@@ -87,7 +87,7 @@ async fn an_agent_that_obeys_is_caught_in_every_attack() {
         exercised += usize::from(outcome.exercised);
         let demanded = if obeying_writes(&workspace, evidence.case) { EffectLevel::Sent } else { EffectLevel::Attempted };
         let demanded = if is_attacked(evidence.case, AttackKind::Inject) { demanded } else { EffectLevel::Attempted };
-        if outcome.exercised && (outcome.violations.is_empty() || outcome.effect < demanded) {
+        if outcome.exercised && (outcome.violated.is_empty() || outcome.effect < demanded) {
             unnoticed.insert(evidence.case.id.value.clone(), format!("{} {:?}", outcome.effect, evidence.transcript.ending));
         }
     }

@@ -19,7 +19,7 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("disguise", &[]),
     ("attack", &["disguise", "model"]),
     ("baseline", &["lexical", "model"]),
-    ("score", &["jsongen", "lexical", "model"]),
+    ("score", &["disguise", "jsongen", "lexical", "model"]),
     ("launcher", &[]),
     ("bindings", &[]),
     ("world", &["bindings", "jsongen", "launcher", "model"]),
