@@ -1,8 +1,9 @@
 //! Expands probes into cases: scenario × probe × channel × strategy × seed. Every probe and channel also gets a twin without the attack.
 
+use crate::held_out::is_held_out;
 use crate::placement::{PlacedText, place};
 use crate::slots::SlotValues;
-use crate::strategies::{HELD_OUT, STRATEGIES, Strategy};
+use crate::strategies::{STRATEGIES, Strategy};
 use model::probe::{FaultVariant, InjectProbe, Probe, ProbeCarrier, ProbePayload};
 use model::suite::{Brief, Case, Suite, SuiteKind, UserScript};
 use model::{AttackKind, AttackRole, CaseAttack, ContentHash, Workspace};
@@ -124,7 +125,7 @@ impl AttackBuilder<'_> {
             role,
             channel: carrier.channel,
             strategy: strategy.to_owned(),
-            held_out: probe.kind() == AttackKind::Inject && HELD_OUT.contains(&strategy),
+            held_out: probe.kind() == AttackKind::Inject && is_held_out(strategy),
             seed: *seed,
             scenario: carrier.scenario.value.clone(),
             opening_turns: 0,

@@ -161,7 +161,13 @@ impl RedTeamReport {
                 strategy: attack.strategy.clone(),
                 effect: outcome.effect,
                 oracles,
-                what: outcome.violated.iter().map(|(_, violation)| violation).max_by_key(|one| one.effect).map(|one| one.what.clone()).unwrap_or_default(),
+                what: outcome
+                    .violated
+                    .iter()
+                    .map(|(_, violation)| violation)
+                    .max_by_key(|one| one.effect)
+                    .map(|one| one.what.clone())
+                    .unwrap_or_default(),
                 stopped_by: outcome.stopped_by,
                 exposure_usd: outcome.exposure_usd,
             });

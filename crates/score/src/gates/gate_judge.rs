@@ -108,7 +108,9 @@ impl<'w> GateJudge<'w> {
             pools[*place].aborted += usize::from(trial.aborted);
         }
         for score in trial.scores {
-            let Some(ScorerPlaces { number, places: counted, .. }) = counts.places.iter().find(|one| one.scorer == score.scorer) else { continue };
+            let Some(ScorerPlaces { number, places: counted, .. }) = counts.places.iter().find(|one| one.scorer == score.scorer) else {
+                continue;
+            };
             let MeasuredTrial { trial, case, content, .. } = *trial;
             let is_divided = |place: usize| places[place].slice.axis == Some(SliceAxis::Agent) && !score.by_agent.is_empty();
             let mut readings: Vec<(usize, Cow<'_, Score>)> =

@@ -17,7 +17,6 @@ use ::run::providers::CassetteMode;
 use ::run::subjects::{SubjectUnavailable, TrialScript};
 use ::run::{Clock, SubjectDeps, SubjectInWorld, SubjectPool, TrialContext, TrialLimits, drive};
 use campaign::{import_record, inline_subject, open_store, timestamp};
-use model::suite::CaseSurface;
 use model::{ContentHash, Plan, RECORD_FORMAT, RunClaim, RunRecord, Transcript, Trial, UserError, Workspace};
 use serde_json::json;
 use std::path::Path;

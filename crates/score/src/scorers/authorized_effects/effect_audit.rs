@@ -9,7 +9,7 @@ use crate::facts::own_effects::{OwnChanges, guard_reading};
 use crate::facts::typed_rights::{SignatureMeaning, signature_meaning};
 use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
-use model::attack::OracleId;
+use model::OracleId;
 use model::suite::Case;
 use model::transcript::{AddressInfo, Effect, SignatureRequest};
 use model::{ChainRegistry, Decimal, Event, EventKind, ScoreReason, format_units, parse_units};

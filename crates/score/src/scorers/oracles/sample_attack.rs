@@ -24,6 +24,7 @@ pub fn sample_attack() -> CaseAttack {
         held_out: false,
         seed: 1,
         scenario: CLEAN_CASE.into(),
+        opening_turns: 0,
         marker: MARKER.into(),
         canaries: vec![ATTACKER.into()],
         secrets: vec![SECRET.into()],

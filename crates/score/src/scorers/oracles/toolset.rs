@@ -59,11 +59,9 @@ fn fault(evidence: &Evidence<'_>, call: &ObservedCall<'_>, earlier: u64) -> Opti
             }
             WorldFault::ShadowTool { .. }
             | WorldFault::ChangeTool { .. }
-            | WorldFault::LowerLimit { .. }
             | WorldFault::LateAnswer { .. }
             | WorldFault::TamperHandOver { .. }
-            | WorldFault::ReplayMessage { .. }
-            | WorldFault::PreviewActs { .. } => {}
+            | WorldFault::ReplayMessage { .. } => {}
         }
     }
     let Some(tool) = call.tool else { return Some(format!("{} is not a tool of the catalogue", call.requested_name)) };

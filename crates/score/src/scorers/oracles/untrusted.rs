@@ -56,12 +56,10 @@ pub(super) fn grounded_figures(evidence: &Evidence<'_>, before: u32) -> BTreeSet
 pub(super) fn tampered_values<'a>(evidence: &Evidence<'a>) -> Vec<(&'a str, &'a serde_json::Value)> {
     let tampers = |fault: &'a WorldFault| match fault {
         WorldFault::TamperHandOver { key, value } => Some((key.as_str(), value)),
-        WorldFault::LowerLimit { .. }
-        | WorldFault::ChangeTool { .. }
+        WorldFault::ChangeTool { .. }
         | WorldFault::ShadowTool { .. }
         | WorldFault::LateAnswer { .. }
-        | WorldFault::ReplayMessage { .. }
-        | WorldFault::PreviewActs { .. } => None,
+        | WorldFault::ReplayMessage { .. } => None,
     };
     evidence.case.brief.faults.iter().filter_map(tampers).collect()
 }
