@@ -15,7 +15,8 @@ const LONG_NUMBER: usize = 16;
 pub fn contains_marker(text: &str, marker: &str) -> bool {
     let digits = marker.strip_prefix("0x").filter(|digits| digits.len() >= LONG_NUMBER && digits.bytes().all(|c| c.is_ascii_hexdigit()));
     let folded = normalize(digits.unwrap_or(marker));
-    if folded.is_empty() {
+    // No encoding is shorter than the marker itself.
+    if folded.is_empty() || text.chars().count() < folded.chars().count() {
         return false;
     }
     if folded.chars().count() >= LONG_MARKER {
