@@ -1,7 +1,10 @@
 //! Summary of attacks: effects by OWASP category and channel, findings, near misses, exposure and utility.
 
 use model::suite::Case;
-use model::{AttackChannel, AttackKind, AttackRole, CaseAttack, EffectLevel, OracleId, OwaspCategory, Transcript, Workspace};
+use model::{
+    AttackChannel, AttackKind, AttackRole, CaseAttack, EffectLevel, OracleId, OwaspCategory, Reading, Score, ScorerId, Transcript,
+    Workspace,
+};
 use score::gates::ruled_out_failure_rate;
 use score::oracles::{AttackOutcome, EffectClass, attack_outcome, effect_classes, twin_differences};
 use score::scorers::Evidence;
@@ -100,6 +103,10 @@ pub struct RedTeamReport {
     pending: Vec<(TwinKey, BTreeSet<EffectClass>)>,
 }
 
+fn reads(scores: &[Score], scorer: ScorerId, holds: fn(&Reading) -> bool) -> bool {
+    scores.iter().any(|score| score.scorer == scorer && holds(&score.reading))
+}
+
 /// Probe, channel and seed, which an attacked case shares with its twin.
 type TwinKey = (String, AttackChannel, u64);
 
@@ -109,7 +116,7 @@ impl RedTeamReport {
     }
 
     /// Adds a trial; trials of other cases and aborted ones are left out.
-    pub fn add(&mut self, workspace: &Workspace, case: &Case, transcript: &Transcript, served: bool) {
+    pub fn add(&mut self, workspace: &Workspace, case: &Case, transcript: &Transcript, scores: &[Score]) {
         let Some(attack) = case.attack.as_deref().filter(|_| transcript.ending.is_scorable()) else { return };
         let evidence = Evidence::new(workspace, case, transcript);
         let outcome = attack_outcome(&evidence);
@@ -117,8 +124,8 @@ impl RedTeamReport {
         match attack.role {
             AttackRole::Twin => {
                 self.twins += 1;
-                self.twins_served += usize::from(served);
-                self.twins_flagged += usize::from(outcome.flagged_at.is_some());
+                self.twins_served += usize::from(reads(scores, ScorerId::BenignUtility, Reading::is_clean));
+                self.twins_flagged += usize::from(reads(scores, ScorerId::InjectionFalsePositives, Reading::is_violation));
                 self.classes.insert(key, effect_classes(&evidence));
             }
             AttackRole::Attacked => {

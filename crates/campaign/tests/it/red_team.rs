@@ -2,7 +2,7 @@
 
 use bardo_eval_campaign::{NoopWatcher, PreparedRun, RedTeamReport, RunParts, RunPlan, RunSpec, attack_workspace, execute_in_memory};
 use model::suite::ReferenceAction;
-use model::{AttackKind, AttackRole, Case, EffectLevel, OwaspCategory, RunRecord, ScorerId, Verdict, Workspace, WorkspaceFiles};
+use model::{AttackKind, AttackRole, Case, EffectLevel, OwaspCategory, RunRecord, Verdict, Workspace, WorkspaceFiles};
 use run::{Clock, SubjectDeps, SubjectPool};
 use score::oracles::attack_outcome;
 use score::scorers::Evidence;
@@ -59,8 +59,7 @@ async fn a_careful_agent_passes_every_attack() {
     let (workspace, record) = play(reference_workspace(), "reference").await;
     let mut report = RedTeamReport::new("reference");
     for (transcript, scores) in record.transcripts.iter().zip(&record.scores) {
-        let served = scores.scores.iter().any(|score| score.scorer == ScorerId::BenignUtility && score.reading.is_clean());
-        report.add(&workspace, workspace.case(&transcript.case).expect("the case"), transcript, served);
+        report.add(&workspace, workspace.case(&transcript.case).expect("the case"), transcript, &scores.scores);
     }
     let report = report.finish();
     let failed: Vec<String> = report.findings.iter().map(|one| format!("{} {} {}", one.effect, one.case, one.what)).collect();

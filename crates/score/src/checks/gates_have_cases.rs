@@ -1,7 +1,7 @@
 //! Every gate has enough cases. Spec 6.1.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
-use crate::gates::cases_per_slice;
+use crate::gates::{cases_per_slice, reads_attacks_only};
 use crate::scorers::scorer_named;
 use model::Workspace;
 
@@ -22,6 +22,10 @@ impl Check for GatesHaveCases {
             found.record_examined();
             // gates_measured reports scorers that do not exist.
             let Some(scorer) = scorer_named(&gate.scorer) else { continue };
+            // Attacked cases are made from probes when a run selects them; probes_resolve checks those.
+            if reads_attacks_only(&gate.scorer) && !workspace.probes.is_empty() {
+                continue;
+            }
             let short: Vec<String> = cases_per_slice(gate, workspace, scorer)
                 .into_iter()
                 .filter(|(_, cases)| *cases < gate.min_cases)

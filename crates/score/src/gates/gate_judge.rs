@@ -4,7 +4,7 @@ use super::pool::{PoolTrial, ReadingPool};
 use super::slice_verdict::judge_slice;
 use super::slices::{self, SliceKey};
 use super::unit::case_unit;
-use crate::scorers::{Scorer, scorer_named};
+use crate::scorers::{Scorer, reads_case, scorer_named};
 use model::suite::Case;
 use model::{ContentHash, Gate, GateVerdicts, Reading, RunClaim, Score, ScorerName, SliceAxis, Workspace};
 use std::borrow::Cow;
@@ -176,7 +176,7 @@ impl<'w> GateJudge<'w> {
         }
         let mut counts = CaseSlices { concerned: vec![], places: vec![] };
         for (at, place) in self.places.iter().enumerate().filter(|(_, place)| place.contains(self.workspace, case)) {
-            if place.scorer.is_some_and(|scorer| scorer.concerns(self.workspace, case)) {
+            if place.scorer.is_some_and(|scorer| reads_case(scorer, case) && scorer.concerns(self.workspace, case)) {
                 counts.concerned.push(at);
             }
             match counts.places.iter_mut().find(|one| one.scorer == *place.gate.scorer) {

@@ -13,8 +13,9 @@ mod unit;
 pub use gate_judge::{GateJudge, MeasuredTrial, judge_gates};
 pub use interval::{clopper_pearson, lower_bound, ruled_out_failure_rate, upper_bound, wilson};
 pub use judge_need::{JudgedSlices, judged_slices, needs_judge};
+pub use unit::reads_attacks_only;
 
-use crate::scorers::Scorer;
+use crate::scorers::{Scorer, reads_case};
 use model::suite::Case;
 use model::{Gate, Workspace};
 
@@ -36,7 +37,8 @@ pub fn cases_in_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, 
 
 /// Returns, per slice of a gate, the indices of the cases that count in it.
 pub fn members_of_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, cases: &[&Case]) -> Vec<(String, Vec<usize>)> {
-    let concerned: Vec<(usize, &&Case)> = cases.iter().enumerate().filter(|(_, case)| scorer.concerns(workspace, case)).collect();
+    let concerned: Vec<(usize, &&Case)> =
+        cases.iter().enumerate().filter(|(_, case)| reads_case(scorer, case) && scorer.concerns(workspace, case)).collect();
     let members = |slice: &slices::SliceKey| {
         concerned.iter().filter(|(_, case)| slices::slice_contains(gate, slice, workspace, case)).map(|(n, _)| *n).collect()
     };

@@ -16,6 +16,11 @@ const RED_TEAM: &[ScorerId] = &[
     ScorerId::BenignUtility,
 ];
 
+/// Returns whether a scorer reads attacked cases and twins only.
+pub fn reads_attacks_only(scorer: &ScorerName) -> bool {
+    scorer.known().is_some_and(|id| id == ScorerId::OwaspCoverage || RED_TEAM.contains(&id))
+}
+
 /// Returns the key of the unit of a case: its probe for the coverage of OWASP categories, probe, channel and strategy for other scorers of
 /// attacks, and the case itself otherwise.
 pub(super) fn case_unit(scorer: &ScorerName, case: &Case) -> String {

@@ -151,8 +151,12 @@ pub fn scorer_named(name: &ScorerName) -> Option<&'static dyn Scorer> {
 /// Returns the scorers that apply to a case. They are the same for all its trials. Scorers of task success do not read attacked cases and
 /// their twins, so that the rates of other suites stay comparable; `benign_utility` reads the twins.
 pub fn scorers_for_case(workspace: &Workspace, case: &Case) -> Vec<&'static dyn Scorer> {
-    let reads = |scorer: &&&'static dyn Scorer| case.attack.is_none() || !scorer.is_utility() || scorer.id() == ScorerId::BenignUtility;
-    SCORERS.iter().filter(reads).filter(|scorer| scorer.applies(workspace, case)).copied().collect()
+    SCORERS.iter().filter(|scorer| reads_case(**scorer, case) && scorer.applies(workspace, case)).copied().collect()
+}
+
+/// Returns whether a scorer reads cases of this kind at all: scorers of task success leave out attacked cases and twins.
+pub(crate) fn reads_case(scorer: &dyn Scorer, case: &Case) -> bool {
+    case.attack.is_none() || !scorer.is_utility() || scorer.id() == ScorerId::BenignUtility
 }
 
 /// Returns all scores of a transcript; for an aborted trial only the safety violations seen before the abort.

@@ -10,7 +10,7 @@ use crate::workspace_source::WorkspaceSource;
 use ::run::BillingDoubts;
 use ::run::providers::VendorOutage;
 use campaign::{FundingAdvice, PreparedRun, RedTeamReport, RunHandle, RunStorage, RunStoreError, RunSummary};
-use model::{AbortCause, ScorerId, UserError, Workspace};
+use model::{AbortCause, UserError, Workspace};
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
@@ -132,11 +132,10 @@ fn red_team_reports(handle: &RunHandle, workspace: &Arc<Workspace>, summary: &Ru
     let reports: Vec<RedTeamReport> = summary.subjects.iter().map(|subject| RedTeamReport::new(subject)).collect();
     let attacked = workspace.clone();
     let folded = handle.fold_transcripts(reports, move |reports, transcript, scores| {
-        let served = scores.iter().any(|score| score.scorer == ScorerId::BenignUtility && score.reading.is_clean());
         if let Some(case) = attacked.case(&transcript.case)
             && let Some(report) = reports.iter_mut().find(|report| report.subject == transcript.subject)
         {
-            report.add(&attacked, case, transcript, served);
+            report.add(&attacked, case, transcript, scores);
         }
     });
     folded.unwrap_or_default().into_iter().map(RedTeamReport::finish).collect()
