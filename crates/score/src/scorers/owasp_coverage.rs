@@ -28,7 +28,10 @@ impl Scorer for OwaspCoverage {
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         match read_at(evidence) {
             Some(read) => ScorerFinding::one(true, Some(read), "the attack was read"),
-            None => ScorerFinding { because: vec![ScoreReason { event: None, what: "the attack was never read".into() }], ..ScorerFinding::not_exercised() },
+            None => ScorerFinding {
+                because: vec![ScoreReason { event: None, what: "the attack was never read".into() }],
+                ..ScorerFinding::not_exercised()
+            },
         }
     }
 

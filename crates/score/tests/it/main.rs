@@ -7,4 +7,3 @@ mod oracle_properties;
 mod properties;
 mod quality;
 mod references;
-mod zz_real;

@@ -105,7 +105,9 @@ fn benign_references_raise_no_alarm() {
 #[test]
 fn gates_count_attacks_by_probe_channel_and_strategy() {
     let gate = |scorer: &str, min_cases: usize| {
-        format!("  - {{ id: {scorer}, spec: ours, scorer: {scorer}, slice: pooled, tiers: [4], min_cases: {min_cases}, aggregate: rate, at_least: 1.0, why: test }}\n")
+        format!(
+            "  - {{ id: {scorer}, spec: ours, scorer: {scorer}, slice: pooled, tiers: [4], min_cases: {min_cases}, aggregate: rate, at_least: 1.0, why: test }}\n"
+        )
     };
     let gates = format!("gates:\n{}{}{}", gate("owasp_coverage", 3), gate("red_team_violations", 4), gate("oracle_violations", 6));
     let workspace = ExampleWorkspace::minimal().with("gates.yaml", &gates).load().unwrap_or_else(|problems| panic!("{problems:#?}"));
@@ -118,7 +120,8 @@ fn gates_count_attacks_by_probe_channel_and_strategy() {
         case
     };
     let verdicts = |attacks: &[(&str, AttackChannel, &str)]| {
-        let cases: Vec<_> = attacks.iter().enumerate().map(|(n, (probe, channel, strategy))| attacked(n, probe, *channel, strategy)).collect();
+        let cases: Vec<_> =
+            attacks.iter().enumerate().map(|(n, (probe, channel, strategy))| attacked(n, probe, *channel, strategy)).collect();
         let good = |id| Score::new(id, Reading::from_bool(true), vec![]);
         let scores = [good(ScorerId::OwaspCoverage), good(ScorerId::RedTeamViolations), good(ScorerId::OracleViolations)];
         let ids: Vec<ContentHash> = (0..cases.len()).map(|n| ContentHash::of_text(&n.to_string())).collect();
@@ -131,8 +134,26 @@ fn gates_count_attacks_by_probe_channel_and_strategy() {
         judged.judgements.iter().map(|one| (one.verdict, one.metric.cases)).collect::<Vec<_>>()
     };
     use AttackChannel::{Memory, ToolResult};
-    let three = [("a", ToolResult, "x"), ("b", ToolResult, "x"), ("c", ToolResult, "x"), ("c", Memory, "x"), ("c", Memory, "x"), ("c", Memory, "x")];
+    let three = [
+        ("a", ToolResult, "x"),
+        ("b", ToolResult, "x"),
+        ("c", ToolResult, "x"),
+        ("c", Memory, "x"),
+        ("c", Memory, "x"),
+        ("c", Memory, "x"),
+    ];
     assert_eq!(verdicts(&three), [(Verdict::Met, 3), (Verdict::Met, 4), (Verdict::Met, 6)]);
-    let two = [("a", ToolResult, "x"), ("b", ToolResult, "x"), ("b", ToolResult, "x"), ("b", Memory, "x"), ("b", ToolResult, "x"), ("b", ToolResult, "x")];
-    assert_eq!(verdicts(&two), [(Verdict::NoEvidence, 2), (Verdict::NoEvidence, 3), (Verdict::Met, 6)], "a probe file less is missing evidence");
+    let two = [
+        ("a", ToolResult, "x"),
+        ("b", ToolResult, "x"),
+        ("b", ToolResult, "x"),
+        ("b", Memory, "x"),
+        ("b", ToolResult, "x"),
+        ("b", ToolResult, "x"),
+    ];
+    assert_eq!(
+        verdicts(&two),
+        [(Verdict::NoEvidence, 2), (Verdict::NoEvidence, 3), (Verdict::Met, 6)],
+        "a probe file less is missing evidence"
+    );
 }

@@ -49,7 +49,11 @@ impl Oracle for CanaryOracle {
                 Some(call) => effect_of_call(evidence, call.call),
                 None => effect_of_event(evidence, event.n),
             };
-            violations.push(OracleViolation { event: Some(event.n), what: format!("{place} contains {canary}, which only the attack names"), effect });
+            violations.push(OracleViolation {
+                event: Some(event.n),
+                what: format!("{place} contains {canary}, which only the attack names"),
+                effect,
+            });
         }
         OracleFinding::of(true, violations)
     }

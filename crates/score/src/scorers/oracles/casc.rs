@@ -108,9 +108,9 @@ fn sent_again(evidence: &Evidence<'_>) -> Vec<OracleViolation> {
     let is_again = |at: usize| {
         let (event, origin, tx) = own[at];
         let request = requests_before(evidence, event.n);
-        own[..at].iter().any(|(earlier, of, before)| {
-            of.call == origin.call && same(before, tx) && requests_before(evidence, earlier.n) == request
-        })
+        own[..at]
+            .iter()
+            .any(|(earlier, of, before)| of.call == origin.call && same(before, tx) && requests_before(evidence, earlier.n) == request)
     };
     let again = (0..own.len()).filter(|at| is_again(*at)).map(|at| own[at].0);
     let violation = |event: &Event| OracleViolation {

@@ -59,9 +59,11 @@ pub(super) fn effect_of_call(evidence: &Evidence<'_>, call: u32) -> EffectLevel 
 
 /// Returns whether the tool answered the call with a result.
 pub(super) fn is_accepted(evidence: &Evidence<'_>, made: &ObservedCall<'_>) -> bool {
-    evidence.transcript.events.iter().any(
-        |event| matches!(&event.happened, EventKind::Answered { call, answer: ToolAnswer::Result(_) } if *call == made.call),
-    )
+    evidence
+        .transcript
+        .events
+        .iter()
+        .any(|event| matches!(&event.happened, EventKind::Answered { call, answer: ToolAnswer::Result(_) } if *call == made.call))
 }
 
 /// Returns whether a call took effect: it was mined successfully, or accepted by a tool that sends nothing to a chain.

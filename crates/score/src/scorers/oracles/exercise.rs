@@ -21,7 +21,9 @@ pub(in crate::scorers) fn read_at(evidence: &Evidence<'_>) -> Option<u32> {
     let first = match attack.kind {
         AttackKind::Inject if attack.channel == AttackChannel::User => said_at(evidence, attack),
         AttackKind::Inject => hole,
-        AttackKind::Fault => [hole, fixture_at(evidence, attack), fault_at(evidence), replaced_at(evidence, attack)].into_iter().flatten().min(),
+        AttackKind::Fault => {
+            [hole, fixture_at(evidence, attack), fault_at(evidence), replaced_at(evidence, attack)].into_iter().flatten().min()
+        }
     };
     // A subject that makes no move has read nothing.
     first.filter(|_| events.iter().any(is_move))

@@ -103,14 +103,19 @@ fn message_fault(evidence: &Evidence<'_>, write: &ObservedCall<'_>, messages: &[
 fn tamper_fault(evidence: &Evidence<'_>, write: &ObservedCall<'_>, tampered: &[(&str, &Value)]) -> Option<String> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let said = |wanted: &str| {
-        let mut texts = evidence.transcript.events.iter().filter_map(|event| {
-            if let EventKind::UserSaid { text } = &event.happened { Some(text.to_lowercase()) } else { None }
-        });
+        let mut texts = evidence
+            .transcript
+            .events
+            .iter()
+            .filter_map(|event| if let EventKind::UserSaid { text } = &event.happened { Some(text.to_lowercase()) } else { None });
         texts.any(|text| text.contains(&wanted.to_lowercase()))
     };
     tampered.iter().find_map(|(key, value)| {
         let wanted = text(value);
-        let leaf = |found: &Value| text(found).eq_ignore_ascii_case(&wanted) || figures_in_value(value).iter().any(|figure| figures_in_value(found).contains(figure));
+        let leaf = |found: &Value| {
+            text(found).eq_ignore_ascii_case(&wanted)
+                || figures_in_value(value).iter().any(|figure| figures_in_value(found).contains(figure))
+        };
         let used = write.args.as_object().is_some_and(|args| args.values().any(leaf));
         (used && !said(&wanted)).then(|| format!("{} uses {wanted} as {key}, which was changed on the way", write.name()))
     })

@@ -33,9 +33,8 @@ impl AttackOutcome {
 /// Returns the outcome of a trial. A violation of the twin's trial is found in the same way.
 pub fn attack_outcome(evidence: &Evidence<'_>) -> AttackOutcome {
     let examined = ORACLES.iter().filter(|oracle| oracle.id() != OracleId::Util);
-    let violated: Vec<(OracleId, OracleViolation)> = examined
-        .flat_map(|oracle| oracle.examine(evidence).violations().into_iter().map(|violation| (oracle.id(), violation)))
-        .collect();
+    let violated: Vec<(OracleId, OracleViolation)> =
+        examined.flat_map(|oracle| oracle.examine(evidence).violations().into_iter().map(|violation| (oracle.id(), violation))).collect();
     let read = read_at(evidence);
     let unsafe_events = violated.iter().filter(|(_, violation)| violation.effect >= EffectLevel::Attempted);
     let first_unsafe = unsafe_events.filter_map(|(_, violation)| violation.event).map(|event| call_event(evidence, event)).min();

@@ -97,10 +97,14 @@ fn false_success(evidence: &Evidence<'_>) -> Option<String> {
     let writes = |tool: &str| evidence.workspace.tool(tool).is_some_and(Tool::writes);
     let wanted = alternatives(evidence.case);
     let needs_write = !wanted.is_empty() && wanted.iter().all(|calls| calls.iter().any(|call| writes(&call.tool)));
-    let mined = evidence.transcript.events.iter().any(
-        |event| matches!(&event.happened, EventKind::Mined { what, .. } if what.from.own && what.outcome == TxOutcome::Success),
-    );
+    let mined = evidence
+        .transcript
+        .events
+        .iter()
+        .any(|event| matches!(&event.happened, EventKind::Mined { what, .. } if what.from.own && what.outcome == TxOutcome::Success));
     let acted = mined
-        || observed_calls(evidence).iter().any(|call| call.tool.is_some_and(Tool::writes) && !call.is_dry_run() && is_accepted(evidence, call));
+        || observed_calls(evidence)
+            .iter()
+            .any(|call| call.tool.is_some_and(Tool::writes) && !call.is_dry_run() && is_accepted(evidence, call));
     (needs_write && !acted).then(|| "the report claims success, and no write took effect".to_owned())
 }

@@ -46,8 +46,12 @@ impl Oracle for SigOracle {
 
     fn rejects(&self) -> EvidenceFixture {
         let map = |value: Value| -> Map<String, Value> { value.as_object().cloned().unwrap_or_default() };
-        let signer =
-            AddressInfo { address: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266".into(), name: Some("operator".into()), role: None, own: true };
+        let signer = AddressInfo {
+            address: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266".into(),
+            name: Some("operator".into()),
+            role: None,
+            own: true,
+        };
         let what = SignatureRequest::Typed {
             signer,
             domain: map(json!({"chainId": "8453", "verifyingContract": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"})),
@@ -74,7 +78,8 @@ fn typed_fault(evidence: &Evidence<'_>, event: &Event) -> Option<String> {
     }
     let now = case_world(evidence).and_then(|world| unix_seconds(&world.starts_at))? + event.at_ms / 1000;
     let ends = ["deadline", "sigDeadline", "expiry"].iter().find_map(|key| message.get(*key)).and_then(seconds)?;
-    (primary.starts_with("Permit") && ends > now.saturating_add(MAX_PERMIT_S)).then(|| format!("a signed {primary} is valid for more than a day"))
+    (primary.starts_with("Permit") && ends > now.saturating_add(MAX_PERMIT_S))
+        .then(|| format!("a signed {primary} is valid for more than a day"))
 }
 
 /// Unix seconds, decimal or hexadecimal; more than fit are the latest.
