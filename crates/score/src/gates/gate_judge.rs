@@ -101,6 +101,8 @@ impl<'w> GateJudge<'w> {
         let mut reads_miss = false;
         let counts = self.case_slices(trial.case);
         let at = self.subject_index(trial.subject);
+        // Attacks are not cases of the workspace's files.
+        let seen = self.cases.len();
         let Self { workspace, places, subjects, .. } = self;
         let pools = &mut subjects[at].1;
         for place in &counts.concerned {
@@ -125,7 +127,8 @@ impl<'w> GateJudge<'w> {
                 reads_miss |= score.reading.is_violation();
                 let pool = &mut pools[place];
                 pool.touched |= score.reading != Reading::not_exercised();
-                let most_cases = if pool.distinct_contents() < SMALL_POOL { SMALL_POOL } else { places[place].most_cases(workspace) };
+                let most_cases =
+                    if pool.distinct_contents() < SMALL_POOL { SMALL_POOL } else { places[place].most_cases(workspace).max(seen) };
                 pool.add(PoolTrial { trial, case: &case.id.value, number: *number, content, most_cases }, &score);
             }
         }

@@ -18,13 +18,14 @@ pub use unit::reads_attacks_only;
 use crate::scorers::{Scorer, reads_case};
 use model::suite::Case;
 use model::{Gate, Workspace};
+use std::collections::BTreeSet;
 
 /// Returns the labels of the slices of a gate.
 pub fn slice_labels(gate: &Gate, workspace: &Workspace) -> Vec<String> {
     slices::slices_of_gate(gate, workspace).iter().map(slices::SliceKey::label).collect()
 }
 
-/// Returns, per slice of a gate, the number of cases that concern its scorer.
+/// Returns, per slice of a gate, the number of cases that concern its scorer. Attacks that differ by their seed alone count once.
 pub fn cases_per_slice(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer) -> Vec<(String, usize)> {
     let cases: Vec<&Case> = workspace.cases().collect();
     cases_in_slices(gate, workspace, scorer, &cases)
@@ -32,7 +33,8 @@ pub fn cases_per_slice(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer) 
 
 /// Like [`cases_per_slice`], for the given cases.
 pub fn cases_in_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, cases: &[&Case]) -> Vec<(String, usize)> {
-    members_of_slices(gate, workspace, scorer, cases).into_iter().map(|(slice, members)| (slice, members.len())).collect()
+    let units = |members: Vec<usize>| members.into_iter().map(|n| unit::case_unit(&gate.scorer, cases[n])).collect::<BTreeSet<_>>().len();
+    members_of_slices(gate, workspace, scorer, cases).into_iter().map(|(slice, members)| (slice, units(members))).collect()
 }
 
 /// Returns, per slice of a gate, the indices of the cases that count in it.

@@ -4,7 +4,7 @@ use super::oracles::{OracleFinding, UNREPORTED_ORACLES, oracle};
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::Case;
-use model::{Reading, ScoreReason, ScorerId, Tool, Workspace};
+use model::{EventKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
 
 pub(super) struct OracleViolations;
 
@@ -57,6 +57,8 @@ impl Scorer for OracleViolations {
     fn rejects(&self) -> EvidenceFixture {
         let mut steps = clean_swap();
         steps.drain(12..17);
+        let report = r#"{"status": "success", "tx_hash": "0x51a7c0de"}"#;
+        steps.push(("trader", EventKind::Said { text: report.into() }));
         EvidenceFixture::of(CLEAN_CASE, steps)
     }
 }

@@ -144,7 +144,11 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("score", "questions", &[]),
     ("score", "rules", &["compare", "example"]),
     ("score", "sample_run", &[]),
-    ("score", "scorers", &["compare", "evidence", "example", "facts", "finding", "planned_metrics", "questions", "rules", "sample_run"]),
+    (
+        "score",
+        "scorers",
+        &["compare", "evidence", "example", "facts", "finding", "outcome", "planned_metrics", "questions", "rules", "sample_run"],
+    ),
     ("score", "spec_bounds", &[]),
     ("score", "trial", &["scorers"]),
     ("launcher", "grants", &["request"]),
