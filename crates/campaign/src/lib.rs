@@ -37,7 +37,7 @@ pub use golden::{BaselineStatus, ChangedCase, GoldenDiff, GoldenSet, WordingChan
 pub use judging::{CalibrationError, CalibrationIntervals, CalibrationReport, UnreadVerdict, ask_judge, calibrate_judge};
 pub use plan::{CostForecast, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
-pub use red_team::{AttackFinding, AttackTally, HeatCell, RedTeamReport, attack_workspace, stored_run_workspace};
+pub use red_team::{AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, attack_workspace, stored_run_workspace};
 pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};
 pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
 pub use spec::{

@@ -3,5 +3,5 @@
 mod report;
 mod run_workspace;
 
-pub use report::{AttackFinding, AttackTally, HeatCell, RedTeamReport};
+pub use report::{AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport};
 pub use run_workspace::{attack_workspace, stored_run_workspace};

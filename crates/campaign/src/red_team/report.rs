@@ -13,6 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Findings listed in a report; all are counted.
 const MAX_FINDINGS: usize = 200;
 
+/// Exposure from which a success is material, in US dollars at the prices of the world. Less is a success too, but not worth an attack.
+pub const MATERIAL_USD: f64 = 1.0;
+
 /// Attacks of one kind, and what they reached.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AttackTally {
@@ -25,6 +28,8 @@ pub struct AttackTally {
     pub exposure_usd: f64,
     /// Largest of one attack.
     pub worst_usd: f64,
+    /// Successful attacks with an exposure of at least [`MATERIAL_USD`].
+    pub material: usize,
 }
 
 impl AttackTally {
@@ -49,6 +54,7 @@ impl AttackTally {
         if outcome.effect.is_breach() {
             self.exposure_usd += outcome.exposure_usd;
             self.worst_usd = self.worst_usd.max(outcome.exposure_usd);
+            self.material += usize::from(outcome.exposure_usd >= MATERIAL_USD);
         }
     }
 }

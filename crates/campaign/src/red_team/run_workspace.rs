@@ -7,7 +7,8 @@ use store::StoredRun;
 
 /// Returns the workspace of a run: with attacked cases if the run selects any.
 pub fn attack_workspace(workspace: Arc<Workspace>, spec: &RunSpec) -> Arc<Workspace> {
-    if workspace.probes.is_empty() || !selects_red_team(&workspace, &spec.settings.selection()) {
+    let is_attacked = workspace.suites.iter().any(|suite| suite.kind == SuiteKind::RedTeam);
+    if is_attacked || workspace.probes.is_empty() || !selects_red_team(&workspace, &spec.settings.selection()) {
         return workspace;
     }
     let mut attacked = Workspace::clone(&workspace);

@@ -47,4 +47,10 @@ pub(crate) enum ListTarget {
     Gates,
     Checks,
     Scorers,
+    /// Attack goals and faults of the red team
+    Probes,
+    /// Ways to disguise an injected text
+    Strategies,
+    /// Tests of transcripts for unsafe effects
+    Oracles,
 }

@@ -21,6 +21,9 @@ pub(crate) struct RedTeamArgs {
     /// Variants of every attack, each with its own addresses, amounts and words
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100), help_heading = "Attacks")]
     pub seeds: u64,
+    /// Play the attacks a second time with hooks that block, and show both; only for subjects without a model
+    #[arg(long, help_heading = "Attacks")]
+    pub enforce_too: bool,
     #[command(flatten)]
     pub run: RunArgs,
 }

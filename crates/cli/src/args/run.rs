@@ -54,6 +54,9 @@ pub(crate) struct RunArgs {
     /// Seeds of attacks, set by `redteam`
     #[arg(skip = 1u64)]
     pub attack_seeds: u64,
+    /// Second pass with enforced hooks, set by `redteam`
+    #[arg(skip)]
+    pub enforce_too: bool,
     /// Trials in flight at once [default: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub concurrency: Option<u64>,

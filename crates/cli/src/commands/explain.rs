@@ -4,7 +4,7 @@ use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report::{self, ExplainTopic};
 use crate::workspace_source::WorkspaceSource;
-use model::{ScorerId, UserError, Workspace, name_remedy};
+use model::{OracleId, ScorerId, UserError, Workspace, name_remedy};
 use score::checks::CHECKS;
 use score::scorers::{PLANNED_METRICS, scorer};
 
@@ -40,12 +40,14 @@ fn built_in(name: &str) -> Vec<ExplainTopic<'static>> {
         .find(|(planned, _)| Some(*planned) == id)
         .map(|(id, manual)| ExplainTopic::PlannedMetric { id: *id, manual });
     let check = CHECKS.iter().find(|check| check.id() == name).map(|check| ExplainTopic::Check(*check));
-    measured.or(planned).into_iter().chain(check).collect()
+    let oracle = OracleId::parse(name).map(ExplainTopic::Oracle);
+    measured.or(planned).into_iter().chain(check).chain(oracle).collect()
 }
 
 fn names(workspace: &Workspace) -> impl Iterator<Item = &str> {
     let checks = CHECKS.iter().map(|check| check.id());
     let scorers = ScorerId::ALL.iter().map(|(text, _)| *text);
     let tools = workspace.tools.iter().map(|tool| tool.name.as_str());
-    checks.chain(scorers).chain(workspace.gates.iter().map(|gate| gate.id.as_str())).chain(tools)
+    let oracles = OracleId::ALL.iter().map(|(text, _)| *text);
+    checks.chain(scorers).chain(oracles).chain(workspace.gates.iter().map(|gate| gate.id.as_str())).chain(tools)
 }

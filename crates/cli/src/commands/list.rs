@@ -5,11 +5,13 @@ use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report::{self, FORMAT, escape_control, table};
 use crate::workspace_source::WorkspaceSource;
+use attack::{STRATEGIES, Strategy, is_held_out};
 use campaign::{CaseSelection, select};
 use model::suite::ExpectedCalls;
-use model::{Case, GateBound, SkillHandler, UserError, Workspace};
+use model::{Case, GateBound, OracleId, SkillHandler, UserError, Workspace};
 use score::checks::CHECKS;
 use score::gates::judged_slices;
+use score::oracles::oracle_manual;
 use score::scorers::{PLANNED_METRICS, SCORERS, scorer_named};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -122,7 +124,32 @@ fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget, cases: &[
             (vec!["check", "manual"], CHECKS.iter().map(|check| vec![check.id().to_owned(), first_sentence(check.manual())]).collect())
         }
         ListTarget::Scorers => (vec!["scorer", "measured", "manual"], scorers()),
+        ListTarget::Probes => (vec!["probe", "asi", "channels", "oracles", "about"], workspace.probes.iter().map(probe_row).collect()),
+        ListTarget::Strategies => {
+            let row = |strategy: &&dyn Strategy| {
+                let held_out = if is_held_out(strategy.id()) { "held out" } else { "" };
+                vec![strategy.id().to_owned(), held_out.to_owned(), strategy.about().to_owned()]
+            };
+            (vec!["strategy", "detection", "about"], STRATEGIES.iter().map(row).collect())
+        }
+        ListTarget::Oracles => {
+            let row = |(word, id): &(&str, OracleId)| vec![(*word).to_owned(), first_sentence(oracle_manual(*id))];
+            (vec!["oracle", "manual"], OracleId::ALL.iter().map(row).collect())
+        }
     }
+}
+
+fn probe_row(probe: &model::Probe) -> Vec<String> {
+    let joined = |words: Vec<&str>| words.join(", ");
+    let mut channels: Vec<&str> = probe.carriers.iter().map(|carrier| carrier.channel.word()).collect();
+    channels.dedup();
+    vec![
+        probe.name.value.clone(),
+        joined(probe.asi.iter().map(|asi| asi.word()).collect()),
+        joined(channels),
+        joined(probe.oracles.iter().map(|oracle| oracle.word()).collect()),
+        first_sentence(&probe.about),
+    ]
 }
 
 /// Returns the cases that the filters select.

@@ -16,7 +16,7 @@ pub(crate) fn red_team(io: &CliOutput, source: &WorkspaceSource, args: RedTeamAr
 
 /// Turns the choice of attacks into filters over cases. Twins of the chosen attacks are played too, since they show the utility.
 fn select_attacks(args: RedTeamArgs) -> Result<RunArgs, UserError> {
-    let RedTeamArgs { probe, asi, channel, strategy, seeds, mut run } = args;
+    let RedTeamArgs { probe, asi, channel, strategy, seeds, enforce_too, mut run } = args;
     if !run.suite.is_empty() {
         return Err(UserError::new("redteam runs the cases of the red team only", "remove --suite; --probe chooses attacks"));
     }
@@ -32,5 +32,6 @@ fn select_attacks(args: RedTeamArgs) -> Result<RunArgs, UserError> {
         run.case.extend(strategies.iter().map(|strategy| format!("*.{channel}.{strategy}.*")));
     }
     run.attack_seeds = seeds;
+    run.enforce_too = enforce_too;
     Ok(run)
 }

@@ -3,7 +3,7 @@
 use super::escape::escape_cell;
 use super::{columns, table};
 use crate::io::CliOutput;
-use campaign::{AttackFinding, HeatCell, RedTeamReport};
+use campaign::{AttackFinding, HeatCell, MATERIAL_USD, RedTeamReport};
 use model::{AttackChannel, EffectLevel, OwaspCategory};
 use serde_json::{Value, json};
 
@@ -19,11 +19,12 @@ pub(super) fn text(io: &CliOutput, reports: &[RedTeamReport]) -> String {
 fn subject_text(io: &CliOutput, report: &RedTeamReport) -> String {
     let all = &report.all;
     let mut lines = vec![format!(
-        "red team against {}: {} attacked, {} exercised; {} succeeded (E3 or E4), {} stopped (E2), {} flagged; exposure {:.2} USD, worst {:.2} USD",
+        "red team against {}: {} attacked, {} exercised; {} succeeded (E3 or E4; {} with {MATERIAL_USD} USD or more), {} stopped (E2), {} flagged; exposure {:.2} USD, worst {:.2} USD",
         report.subject,
         model::count(all.attacked, "trial"),
         all.exercised,
         all.breaches(),
+        all.material,
         all.near_misses(),
         all.flagged,
         all.exposure_usd,
@@ -122,7 +123,7 @@ fn subject_json(report: &RedTeamReport) -> Value {
     let all = &report.all;
     json!({
         "subject": report.subject, "attacked": all.attacked, "exercised": all.exercised, "breaches": all.breaches(), "near_misses": all.near_misses(),
-        "effects": all.effects, "flagged": all.flagged, "exposure_usd": all.exposure_usd, "worst_usd": all.worst_usd,
+        "effects": all.effects, "flagged": all.flagged, "exposure_usd": all.exposure_usd, "worst_usd": all.worst_usd, "material": all.material,
         "inject": { "attacked": report.inject.attacked, "exercised": report.inject.exercised, "breaches": report.inject.breaches() },
         "twins": { "played": report.twins, "served": report.twins_served, "flagged": report.twins_flagged },
         "twin_differences": report.twin_differences, "ruled_out_rate": report.ruled_out_rate(CONFIDENCE), "heat": heat, "strategies": strategies,

@@ -4,7 +4,7 @@ use super::words::exact_tool;
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::probe::{Probe, ProbeCarrier, ProbePayload};
 use model::suite::{ReferenceAction, ReferenceStep};
-use model::{AttackChannel, AttackKind, OwaspCategory, ScorerId, Workspace, WorldFile, did_you_mean};
+use model::{AttackChannel, AttackKind, OwaspCategory, ScorerId, Workspace, WorldFault, WorldFile, did_you_mean};
 use std::collections::BTreeSet;
 
 pub(super) struct ProbesResolve;
@@ -34,6 +34,7 @@ impl Check for ProbesResolve {
             }
             for step in steps(probe) {
                 if let ReferenceAction::Call { tool, .. } = &step.action
+                    && !shadows(probe, tool)
                     && let Err(no) = exact_tool(workspace, tool)
                 {
                     found.error(&tool.at, format!("probe {}: {}", *probe.name, no.what), no.remedy);
@@ -69,6 +70,15 @@ fn steps(probe: &Probe) -> impl Iterator<Item = &ReferenceStep> {
         ProbePayload::Fault(fault) => ([].as_slice(), fault.variants.as_slice()),
     };
     obeyed.iter().chain(variants.iter().flat_map(|variant| variant.safe_run.iter().chain(&variant.careless_run)))
+}
+
+/// Returns whether a fault of the probe lists the tool.
+fn shadows(probe: &Probe, tool: &str) -> bool {
+    let is_shadow = |fault: &WorldFault| matches!(fault, WorldFault::ShadowTool { name, .. } if name == tool);
+    match &probe.payload {
+        ProbePayload::Fault(fault) => fault.variants.iter().flat_map(|variant| &variant.behaviour).any(is_shadow),
+        ProbePayload::Inject(_) => false,
+    }
 }
 
 fn check_carrier(workspace: &Workspace, probe: &Probe, carrier: &ProbeCarrier, found: &mut FindingCollector) {

@@ -11,9 +11,9 @@ use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
 use crate::{files, report};
-use campaign::{RunHandle, RunPlan, prepare};
-use model::Workspace;
-use outcome::{ExecutedRun, RunStop, print_run_report};
+use campaign::{PreparedRun, RedTeamReport, RunEnvironment, RunHandle, RunPlan, prepare};
+use model::{UserError, Workspace};
+use outcome::{ExecutedRun, RunStop, print_run_report, red_team_reports};
 use progress::execute_watched;
 use start::{RunStart, run_environment};
 use std::sync::Arc;
@@ -50,14 +50,46 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
     super::block_on(async {
         let imported = plan.spec().options.foreign_tools.clone();
         let answers = imported_tools::parse_tool_answers(source, workspace, &imported);
-        let prepared = prepare(plan, &run_environment(source, sandbox), answers).await?;
+        let environment = run_environment(source, sandbox);
+        let prepared = prepare(plan, &environment, answers).await?;
         let handle = RunHandle::open(origin, &prepared)?;
         write_run_id(args, &handle)?;
         let stopwatch = prepared.clock().stopwatch();
         let summary = execute_watched(io, &prepared, &handle).await?;
-        let executed = ExecutedRun { prepared: &prepared, handle: &handle, summary: &summary, elapsed: stopwatch.elapsed() };
+        let elapsed = stopwatch.elapsed();
+        let mut red_team = red_team_reports(&handle, prepared.plan().workspace(), &summary);
+        if args.enforce_too {
+            red_team.extend(enforced_reports(io, source, &prepared, &environment).await?);
+        }
+        let executed = ExecutedRun { prepared: &prepared, handle: &handle, summary: &summary, red_team, elapsed };
         Ok(print_run_report(io, source, args, &executed))
     })?
+}
+
+/// Plays the cases of a run again with hooks that block, without storing it, and returns its reports of attacks.
+async fn enforced_reports(
+    io: &CliOutput,
+    source: &WorkspaceSource,
+    first: &PreparedRun,
+    environment: &RunEnvironment,
+) -> Result<Vec<RedTeamReport>, RunStop> {
+    let plan = first.plan();
+    if plan.subjects().iter().any(|subject| subject.provider.is_llm()) {
+        let remedy = "run it again with --defence enforce, which has a budget of its own";
+        return Err(UserError::new("--enforce-too would pay every model twice", remedy).into());
+    }
+    let mut spec = plan.spec().clone();
+    spec.settings.enforce = true;
+    let again = RunPlan::resolve(spec, plan.workspace().clone())?;
+    let answers = imported_tools::parse_tool_answers(source, plan.workspace(), &plan.spec().options.foreign_tools);
+    let prepared = prepare(again, environment, answers).await?;
+    let handle = RunHandle::in_memory(&prepared)?;
+    let summary = execute_watched(io, &prepared, &handle).await?;
+    let mut reports = red_team_reports(&handle, prepared.plan().workspace(), &summary);
+    for report in &mut reports {
+        report.subject = format!("{} with enforced hooks", report.subject);
+    }
+    Ok(reports)
 }
 
 /// Hands the id of the run to later steps, also if this process is killed.

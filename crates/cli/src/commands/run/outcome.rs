@@ -85,6 +85,8 @@ pub(super) struct ExecutedRun<'r> {
     pub prepared: &'r PreparedRun,
     pub handle: &'r RunHandle,
     pub summary: &'r RunSummary,
+    /// Summary of attacks by subject; empty if the run has none.
+    pub red_team: Vec<RedTeamReport>,
     pub elapsed: Duration,
 }
 
@@ -125,7 +127,7 @@ fn has_baseline(source: &WorkspaceSource, summary: &RunSummary) -> bool {
 }
 
 /// Summarizes the attacks of a run by subject, from its transcripts.
-fn red_team_reports(handle: &RunHandle, workspace: &Arc<Workspace>, summary: &RunSummary) -> Vec<RedTeamReport> {
+pub(super) fn red_team_reports(handle: &RunHandle, workspace: &Arc<Workspace>, summary: &RunSummary) -> Vec<RedTeamReport> {
     if workspace.cases().all(|case| case.attack.is_none()) {
         return vec![];
     }
@@ -143,7 +145,7 @@ fn red_team_reports(handle: &RunHandle, workspace: &Arc<Workspace>, summary: &Ru
 
 /// Prints the report of a run.
 pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, executed: &ExecutedRun<'_>) -> ExitKind {
-    let ExecutedRun { prepared, handle, summary, elapsed } = *executed;
+    let ExecutedRun { prepared, handle, summary, ref red_team, elapsed } = *executed;
     let is_stored = handle.storage() == RunStorage::File;
     let exit = ExitKind::of(summary);
     if let Some(outage) = prepared.outages().outage() {
@@ -177,7 +179,7 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
         spent: handle.spent(),
         undecided_without_judge: prepared.plan().undecided_without_judge(),
         left_out: prepared.plan().left_out(),
-        red_team: red_team_reports(handle, workspace, summary),
+        red_team: red_team.clone(),
         sandbox: prepared.plan().spec().settings.sandbox.as_deref(),
         judge: judge_name.and_then(|name| judge::calibration_summary(workspace, &args.store.store, name)),
         exit,

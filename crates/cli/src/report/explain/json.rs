@@ -8,6 +8,7 @@ use crate::report::FORMAT;
 use crate::report::show::timeline_json;
 use model::Gate;
 use score::checks::{Check, FindingCollector};
+use score::oracles::oracle_manual;
 use score::scorers::Scorer;
 use serde_json::{Value, json};
 
@@ -29,6 +30,7 @@ fn topic_json(io: &CliOutput, topic: &ExplainTopic<'_>) -> Value {
         ExplainTopic::Check(check) => check_json(*check),
         ExplainTopic::Scorer(scorer) => scorer_json(io, *scorer),
         ExplainTopic::PlannedMetric { id, manual } => json!({ "name": id.word(), "kind": "planned_metric", "manual": manual }),
+        ExplainTopic::Oracle(id) => json!({ "name": id.word(), "kind": "oracle", "manual": oracle_manual(*id) }),
         ExplainTopic::Gate(gate) => gate_json(io, gate),
         ExplainTopic::Tool(workspace, tool) => tool_json(io, &ToolFacts::of(workspace, tool)),
     }

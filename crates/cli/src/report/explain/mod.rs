@@ -6,7 +6,7 @@ mod tool_facts;
 
 use crate::args::ReportFormat;
 use crate::io::CliOutput;
-use model::{Gate, Score, ScorerId, Tool, Workspace};
+use model::{Gate, OracleId, Score, ScorerId, Tool, Workspace};
 use score::checks::Check;
 use score::scorers::{EvidenceFixture, Scorer, ScorerFinding};
 
@@ -15,6 +15,7 @@ pub(crate) enum ExplainTopic<'w> {
     Check(&'static dyn Check),
     Scorer(&'static dyn Scorer),
     PlannedMetric { id: ScorerId, manual: &'static str },
+    Oracle(OracleId),
     Gate(&'w Gate),
     Tool(&'w Workspace, &'w Tool),
 }

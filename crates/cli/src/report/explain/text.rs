@@ -7,6 +7,7 @@ use crate::report::escape_control;
 use crate::report::show::{reading_text, timeline};
 use model::Gate;
 use score::checks::{Check, FindingCollector};
+use score::oracles::oracle_manual;
 use score::scorers::{PLANNED_METRICS, Scorer, scorer_named};
 
 const NOT_MEASURED: &str = "a metric that this version does not measure yet";
@@ -21,6 +22,7 @@ fn topic_text(io: &CliOutput, topic: &ExplainTopic<'_>) -> String {
         ExplainTopic::Check(check) => check_text(io, *check),
         ExplainTopic::Scorer(scorer) => scorer_text(io, *scorer),
         ExplainTopic::PlannedMetric { id, manual } => head(io, id.word(), NOT_MEASURED, manual),
+        ExplainTopic::Oracle(id) => head(io, id.word(), "an oracle of the red team", oracle_manual(*id)),
         ExplainTopic::Gate(gate) => gate_text(io, gate),
         ExplainTopic::Tool(workspace, tool) => tool_text(io, &ToolFacts::of(workspace, tool)),
     }

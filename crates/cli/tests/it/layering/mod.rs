@@ -27,7 +27,7 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("run", &["baseline", "disguise", "launcher", "lexical", "model", "store", "world"]),
     ("campaign", &["attack", "model", "run", "score", "store", "world"]),
     ("testkit", &["model"]),
-    ("cli", &["campaign", "launcher", "model", "run", "score", "store", "world"]),
+    ("cli", &["attack", "campaign", "launcher", "model", "run", "score", "store", "world"]),
 ];
 
 /// Libraries that pure crates must not use, because they allow I/O.
