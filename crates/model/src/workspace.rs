@@ -9,6 +9,7 @@ use crate::agent::Agent;
 use crate::catalog::{Tool, ToolProfile};
 use crate::coverage::CoverageMinimums;
 use crate::defaults::RunDefaults;
+use crate::external_scorer::ExternalScorer;
 use crate::gate::Gate;
 use crate::hash::ContentHash;
 use crate::location::Spanned;
@@ -44,6 +45,8 @@ pub struct Workspace {
     pub defaults: RunDefaults,
     pub coverage: Option<CoverageMinimums>,
     pub version: Option<WorkspaceVersion>,
+    /// Programs that score trials.
+    pub scorers: Vec<ExternalScorer>,
     pub hash: ContentHash,
     /// Uses of older keys and values that should be updated.
     pub warnings: Vec<Problem>,

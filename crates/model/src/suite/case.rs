@@ -7,8 +7,10 @@ use super::reference::{ReferenceStep, read_reference};
 use crate::hash::ContentHash;
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
-use crate::yaml::{YamlFields, YamlNode, YamlShape, list, name, one_of, spanned, text};
+use crate::yaml::{YamlFields, YamlNode, YamlShape, json, list, name, one_of, spanned, text};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::sync::Arc;
 
 #[derive(Debug, Clone)]
 pub struct Suite {
@@ -59,6 +61,8 @@ pub struct Case {
     pub expect: CaseExpectations,
     pub reference: Vec<ReferenceStep>,
     pub tags: Vec<String>,
+    /// The case as written, for scorers of the workspace.
+    pub written: Arc<Value>,
     /// Hash of the content of the case. Part of every trial id.
     pub hash: ContentHash,
     pub at: Location,
@@ -114,9 +118,21 @@ fn read_case(node: &YamlNode, report: &ProblemReport) -> Option<Case> {
         expect: expect?,
         reference,
         tags,
+        written: Arc::new(as_written(node)),
         hash: ContentHash::of_text(&canonical),
         at: report.location(node.line),
     })
+}
+
+/// Returns a node as JSON. Scalars that JSON would not keep exactly are texts.
+fn as_written(node: &YamlNode) -> Value {
+    match &node.shape {
+        YamlShape::Scalar { text, .. } => json(node, &ProblemReport::new("")).unwrap_or_else(|| Value::String(text.clone())),
+        YamlShape::List(items) => Value::Array(items.iter().map(as_written).collect()),
+        YamlShape::Map(entries) => {
+            Value::Object(entries.iter().map(|(key, value)| (key.text.clone(), as_written(value))).collect::<Map<_, _>>())
+        }
+    }
 }
 
 /// Writes the content of a node without its layout, so that comments, quotes and line breaks do not change the hash of a case.

@@ -1,6 +1,7 @@
 //! Suites and their cases. The parts of a case are separate types, so that code with access to one part cannot read the others.
 
 mod arg_matcher;
+mod assertion;
 mod brief;
 mod call_pattern;
 mod case;
@@ -8,12 +9,14 @@ mod case_fixture;
 mod expect;
 mod expected_report;
 mod intent;
+mod json_path;
 mod persona;
 mod reference;
 mod rubric;
 mod state_predicate;
 
 pub use arg_matcher::ArgMatcher;
+pub use assertion::{AssertedText, AssertionType, AssertionValue, CaseAssertion, PathTest};
 pub use brief::{Brief, CaseSurface, PeerMode, UserScript};
 pub use call_pattern::CallPattern;
 pub(crate) use case::read_suite;
@@ -22,6 +25,7 @@ pub use case_fixture::{CaseFixture, RecordedAnswer};
 pub use expect::{CarriedValue, CaseExpectations, ExpectedCall, ExpectedCalls, ValueOrigin};
 pub use expected_report::ExpectedReport;
 pub use intent::{SpendLimit, UserIntent};
+pub use json_path::JsonPath;
 pub use persona::{Persona, PersonaCorrection, PersonaFact, PersonaTemper, StopRule};
 pub use reference::{ArgValue, AttackScript, ReferenceAction, ReferenceStep};
 pub use rubric::{CaseRubric, RubricFact};

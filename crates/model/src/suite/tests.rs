@@ -268,7 +268,7 @@ fn case_without_expectations_is_a_problem() {
         &[(
             "{ skill: swap }",
             "{ params: { a: 1 } }",
-            "6: the case expects nothing, so it could not fail | add calls, rules, skill, forbid, post or rubric",
+            "6: the case expects nothing, so it could not fail | add calls, rules, skill, forbid, post, assert or rubric",
         )],
     );
 }

@@ -6,6 +6,7 @@ use crate::agent::read_agent;
 use crate::catalog::{Tool, read_profile, read_tools};
 use crate::coverage::read_coverage;
 use crate::defaults::read_defaults;
+use crate::external_scorer::read_scorers;
 use crate::files::WorkspaceFiles;
 use crate::gate::read_gates;
 use crate::hash::ContentHash;
@@ -33,6 +34,7 @@ enum FileKind {
     Defaults,
     Coverage,
     Version,
+    Scorers,
     Tools,
     Profiles,
     Outputs,
@@ -65,6 +67,8 @@ const FOLDERS: &[(&str, &str, FileKind)] = &[
     ("cassettes", "", FileKind::Ignored),
     ("judge", "jsonl", FileKind::Ignored),
     ("probes", "", FileKind::Ignored),
+    // Programs of scorers.yaml.
+    ("scorers", "", FileKind::Ignored),
     // Read when the policy names one of them.
     ("contracts", "json", FileKind::Ignored),
 ];
@@ -75,6 +79,7 @@ const ROOT_FILES: &[(&str, FileKind)] = &[
     ("bardo-eval.yaml", FileKind::Defaults),
     ("coverage.yaml", FileKind::Coverage),
     ("version.yaml", FileKind::Version),
+    ("scorers.yaml", FileKind::Scorers),
 ];
 
 /// Returns the kind of a file.
@@ -135,6 +140,7 @@ struct WorkspaceParts {
     defaults: crate::defaults::RunDefaults,
     coverage: Option<crate::coverage::CoverageMinimums>,
     version: Option<crate::version::WorkspaceVersion>,
+    scorers: Vec<crate::external_scorer::ExternalScorer>,
 }
 
 impl WorkspaceLoader {
@@ -213,6 +219,7 @@ impl WorkspaceLoader {
             defaults,
             coverage,
             version,
+            scorers,
         } = self.parts;
         match (policy, gates, tiers) {
             (Some(policy), Some(gates), Some(tiers)) if self.problems.is_empty() => Ok(Workspace {
@@ -234,6 +241,7 @@ impl WorkspaceLoader {
                 defaults,
                 coverage,
                 version,
+                scorers,
                 hash: hash_files(files),
                 warnings: self.warnings,
             }),
@@ -254,6 +262,7 @@ impl WorkspaceParts {
             FileKind::Defaults => self.defaults = read_defaults(node, report).unwrap_or_default(),
             FileKind::Coverage => self.coverage = read_coverage(node, report),
             FileKind::Version => self.version = read_version(node, report),
+            FileKind::Scorers => self.scorers = read_scorers(node, report).unwrap_or_default(),
             FileKind::Tools => self.tools.extend(read_tools(node, report).into_iter().flatten()),
             FileKind::Profiles => self.profiles.extend(read_profile(node, report)),
             FileKind::Outputs => self.outputs.extend(read_output(node, report)),

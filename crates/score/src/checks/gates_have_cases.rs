@@ -21,7 +21,7 @@ impl Check for GatesHaveCases {
         for gate in &workspace.gates {
             found.record_examined();
             // gates_measured reports scorers that do not exist.
-            let Some(scorer) = scorer_named(&gate.scorer) else { continue };
+            let Some(scorer) = scorer_named(workspace, &gate.scorer) else { continue };
             let short: Vec<String> = cases_per_slice(gate, workspace, scorer)
                 .into_iter()
                 .filter(|(_, cases)| *cases < gate.min_cases)

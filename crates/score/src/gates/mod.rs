@@ -13,7 +13,7 @@ pub use gate_judge::{GateJudge, MeasuredTrial, judge_gates};
 pub use interval::{clopper_pearson, lower_bound, ruled_out_failure_rate, upper_bound, wilson};
 pub use judge_need::{JudgedSlices, judged_slices, needs_judge};
 
-use crate::scorers::Scorer;
+use crate::scorers::ScorerHandle;
 use model::suite::Case;
 use model::{Gate, Workspace};
 
@@ -23,18 +23,18 @@ pub fn slice_labels(gate: &Gate, workspace: &Workspace) -> Vec<String> {
 }
 
 /// Returns, per slice of a gate, the number of cases that concern its scorer.
-pub fn cases_per_slice(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer) -> Vec<(String, usize)> {
+pub fn cases_per_slice(gate: &Gate, workspace: &Workspace, scorer: ScorerHandle<'_>) -> Vec<(String, usize)> {
     let cases: Vec<&Case> = workspace.cases().collect();
     cases_in_slices(gate, workspace, scorer, &cases)
 }
 
 /// Like [`cases_per_slice`], for the given cases.
-pub fn cases_in_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, cases: &[&Case]) -> Vec<(String, usize)> {
+pub fn cases_in_slices(gate: &Gate, workspace: &Workspace, scorer: ScorerHandle<'_>, cases: &[&Case]) -> Vec<(String, usize)> {
     members_of_slices(gate, workspace, scorer, cases).into_iter().map(|(slice, members)| (slice, members.len())).collect()
 }
 
 /// Returns, per slice of a gate, the indices of the cases that count in it.
-pub fn members_of_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, cases: &[&Case]) -> Vec<(String, Vec<usize>)> {
+pub fn members_of_slices(gate: &Gate, workspace: &Workspace, scorer: ScorerHandle<'_>, cases: &[&Case]) -> Vec<(String, Vec<usize>)> {
     let concerned: Vec<(usize, &&Case)> = cases.iter().enumerate().filter(|(_, case)| scorer.concerns(workspace, case)).collect();
     let members = |slice: &slices::SliceKey| {
         concerned.iter().filter(|(_, case)| slices::slice_contains(gate, slice, workspace, case)).map(|(n, _)| *n).collect()

@@ -2,6 +2,7 @@
 
 mod mutations_behaviour;
 mod mutations_selection;
+mod promptfoo;
 mod properties;
 mod quality;
 mod references;
