@@ -17,6 +17,7 @@ mod plan;
 mod prepare;
 mod rescore;
 mod run_store;
+mod scoring;
 mod spec;
 mod summary;
 mod watcher;

@@ -2,13 +2,14 @@
 
 use crate::judging::ask_judge;
 use crate::prepare::PreparedRun;
+use crate::scoring::{append_event, ask_scorers};
 use futures::FutureExt;
 use model::suite::{Case, CaseSurface};
 use model::transcript::FaultSource;
-use model::{ContentHash, Ending, Event, SubjectFile, Transcript, Trial, scores_to_json};
+use model::{ContentHash, Ending, Event, EventKind, SubjectFile, Transcript, Trial, scores_to_json};
 use run::subjects::{ReferenceSubject, SubjectUnavailable};
 use run::user::build_user;
-use run::{SubjectInWorld, TrialContext, TrialLimits, drive};
+use run::{ReplyTotals, SubjectInWorld, TrialContext, TrialLimits, drive};
 use score::outcome::case_outcome;
 use score::score_trial;
 use std::panic::AssertUnwindSafe;
@@ -51,12 +52,16 @@ impl TrialRunner {
         let mut transcript =
             Transcript { trial: trial.id.clone(), case: trial.case.clone(), subject: trial.subject.clone(), events, ending };
         let case = plan.case(at);
+        let claim = &plan.spec().settings.claim;
+        let before = transcript.events.len();
+        ask_scorers(&self.prepared.parts().scorers, plan.workspace(), case, claim, &mut transcript).await;
         if let Some(judge) = &self.prepared.parts().models.judge {
             ask_judge(judge, case, trial.seed, &mut transcript).await;
-            // Answers of the judge may come from recordings of others.
+        }
+        // Answers of scorers and of the judge are texts of others.
+        if transcript.events.len() > before {
             (transcript.events, transcript.ending) = self.redact(transcript.events, transcript.ending);
         }
-        let claim = &plan.spec().settings.claim;
         let scores = score_trial(plan.workspace(), case, &self.prepared.case(at).scorers, &transcript, claim);
         let outcome = case_outcome(&transcript.ending, &scores);
         let (written, scored) = (transcript.to_serialized(), scores_to_json(&scores));
@@ -85,7 +90,12 @@ impl TrialRunner {
         let workspace = self.prepared.workspace();
         let mut user = build_user(workspace, &case.brief.user_script, self.prepared.parts().models.user.as_ref(), trial);
         let context = TrialContext { workspace, brief: &case.brief, limits: TrialLimits::from(file.limits) };
-        drive(context, subject.as_mut(), user.as_mut(), world.as_mut()).await
+        let (mut events, ending) = drive(context, subject.as_mut(), user.as_mut(), world.as_mut()).await;
+        let is_measured = case.expect.assertions.iter().any(|assertion| assertion.kind.measures_usage());
+        if let Some(ReplyTotals { latency_ms, cost }) = subject.reply_totals().filter(|_| is_measured) {
+            append_event(&mut events, "subject", EventKind::Used { latency_ms, cost });
+        }
+        (events, ending)
     }
 
     async fn set_up(&self, trial: &Trial, case: usize, subject: usize) -> Result<TrialSetup<'_>, TrialSetupError> {

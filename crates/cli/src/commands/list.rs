@@ -121,7 +121,7 @@ fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget, cases: &[
         ListTarget::Checks => {
             (vec!["check", "manual"], CHECKS.iter().map(|check| vec![check.id().to_owned(), first_sentence(check.manual())]).collect())
         }
-        ListTarget::Scorers => (vec!["scorer", "measured", "manual"], scorers()),
+        ListTarget::Scorers => (vec!["scorer", "measured", "manual"], scorers(workspace)),
     }
 }
 
@@ -201,7 +201,7 @@ fn gates(workspace: &Workspace) -> Vec<Vec<String>> {
 
 /// Returns the slices that only a judge can decide.
 fn judge_need(workspace: &Workspace, gate: &model::Gate) -> String {
-    let slices = scorer_named(&gate.scorer).map(|scorer| judged_slices(gate, workspace, scorer)).unwrap_or_default();
+    let slices = scorer_named(workspace, &gate.scorer).map(|scorer| judged_slices(gate, workspace, scorer)).unwrap_or_default();
     match (slices.only_judged, slices.all) {
         (0, _) => String::new(),
         (1, 1) => "needed".to_owned(),
@@ -209,10 +209,12 @@ fn judge_need(workspace: &Workspace, gate: &model::Gate) -> String {
     }
 }
 
-fn scorers() -> Vec<Vec<String>> {
+fn scorers(workspace: &Workspace) -> Vec<Vec<String>> {
     let built = SCORERS.iter().map(|scorer| vec![scorer.id().to_string(), "yes".to_owned(), first_sentence(scorer.manual())]);
     let planned = PLANNED_METRICS.iter().map(|(id, manual)| vec![id.to_string(), "not yet".to_owned(), first_sentence(manual)]);
-    built.chain(planned).collect()
+    let own =
+        workspace.scorers.iter().map(|scorer| vec![scorer.id.value.clone(), "by a program".to_owned(), first_sentence(&scorer.about)]);
+    built.chain(own).chain(planned).collect()
 }
 
 fn first_sentence(text: &str) -> String {

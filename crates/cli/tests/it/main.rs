@@ -24,6 +24,7 @@ mod messages;
 mod older_tools;
 mod one_truth;
 mod output_file;
+mod own_measures;
 mod own_nodes;
 mod published;
 mod recordings;

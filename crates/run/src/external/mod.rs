@@ -11,11 +11,13 @@ mod opaque_trial;
 mod operator_names;
 mod orphans;
 mod sandbox;
+mod scorer_program;
 mod session;
 mod stdio_transport;
 mod world_lease;
 
 pub use host_environment::{AgentSandbox, HostEnvironment};
+pub use scorer_program::{ScorerCall, ScorerFault, ScorerHost};
 pub use world_lease::LeasedWorld;
 
 use crate::clock::{Clock, Stopwatch};

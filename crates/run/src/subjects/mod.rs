@@ -17,7 +17,7 @@ pub use paranoid::ParanoidSubject;
 pub use reference::ReferenceSubject;
 pub use with_peers::SubjectWithPeers;
 
-use crate::limits::SubjectUsage;
+use crate::limits::{ReplyTotals, SubjectUsage};
 use async_trait::async_trait;
 use model::transcript::Move;
 use model::view::View;
@@ -30,6 +30,11 @@ pub trait Subject: Send {
     /// Returns the usage since the start of the trial. Zero for subjects without an LLM.
     fn usage(&self) -> SubjectUsage {
         SubjectUsage::default()
+    }
+
+    /// Returns the totals of the replies so far; `None` for subjects whose model calls are not ours.
+    fn reply_totals(&self) -> Option<ReplyTotals> {
+        None
     }
 }
 

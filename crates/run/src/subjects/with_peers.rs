@@ -1,7 +1,7 @@
 //! Subject at the root with a second subject that plays all agents it delegates to.
 
 use super::{Subject, SubjectFault};
-use crate::limits::SubjectUsage;
+use crate::limits::{ReplyTotals, SubjectUsage};
 use async_trait::async_trait;
 use model::suite::Brief;
 use model::transcript::Move;
@@ -42,5 +42,9 @@ impl Subject for SubjectWithPeers {
     /// Returns the usage of the root subject; usage of peers does not count.
     fn usage(&self) -> SubjectUsage {
         self.lead.usage()
+    }
+
+    fn reply_totals(&self) -> Option<ReplyTotals> {
+        self.lead.reply_totals()
     }
 }

@@ -8,13 +8,15 @@ pub(crate) use tools::MAX_EXTRA_TOOLS;
 
 use super::{Subject, SubjectFault};
 use crate::ledger::{CallId, CallRole};
-use crate::limits::SubjectUsage;
-use crate::providers::{FaultKind, ModelCall, ModelReply, ModelRequest, ProviderFault, SharedProvider, StopReason, ToolChoice};
+use crate::limits::{ReplyTotals, SubjectUsage};
+use crate::providers::{
+    FaultKind, ModelCall, ModelReply, ModelRequest, ProviderFault, SharedProvider, StopReason, ToolChoice, cost as reply_cost,
+};
 use async_trait::async_trait;
 use conversation::LlmConversation;
 use model::transcript::{LimitKind, Move};
 use model::view::{AgentContext, View};
-use model::{ContentHash, SubjectFile, ToolsShown};
+use model::{ContentHash, ModelPrice, SubjectFile, ToolsShown};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,6 +31,7 @@ pub struct LlmModel {
     prompt: Option<String>,
     extra: Map<String, Value>,
     shown: ToolsShown,
+    price: Option<ModelPrice>,
 }
 
 impl LlmModel {
@@ -41,6 +44,7 @@ impl LlmModel {
             prompt: file.prompt.clone(),
             extra: file.extra.clone(),
             shown: file.tools,
+            price: file.price.clone(),
         })
     }
 }
@@ -53,6 +57,7 @@ pub struct LlmSubject {
     seed: u64,
     calls_made: u32,
     used: SubjectUsage,
+    totals: Option<ReplyTotals>,
     /// Conversations by delegation depth; a delegating agent's conversation waits.
     conversations: BTreeMap<u32, LlmConversation>,
     malformed_once: bool,
@@ -88,6 +93,10 @@ impl Subject for LlmSubject {
     fn usage(&self) -> SubjectUsage {
         self.used
     }
+
+    fn reply_totals(&self) -> Option<ReplyTotals> {
+        self.totals
+    }
 }
 
 enum LlmStep {
@@ -97,7 +106,16 @@ enum LlmStep {
 
 impl LlmSubject {
     pub fn new(model: Arc<LlmModel>, trial: ContentHash, seed: u64) -> Self {
-        Self { model, trial, seed, calls_made: 0, used: SubjectUsage::default(), conversations: BTreeMap::new(), malformed_once: false }
+        Self {
+            model,
+            trial,
+            seed,
+            calls_made: 0,
+            used: SubjectUsage::default(),
+            totals: None,
+            conversations: BTreeMap::new(),
+            malformed_once: false,
+        }
     }
 
     /// Selects or opens the conversation of the active agent, and drops deeper conversations.
@@ -144,6 +162,12 @@ impl LlmSubject {
         let output = reply.usage.map_or_else(|| reply.to_json().len() as u64 / 4, |usage| usage.output);
         self.used.output_tokens = self.used.output_tokens.saturating_add(output);
         self.used.latency_ms = self.used.latency_ms.saturating_add(reply.latency_ms);
+        let totals = ReplyTotals {
+            // A reply that was stored without its time has 0.
+            latency_ms: Some(reply.latency_ms).filter(|ms| *ms > 0),
+            cost: self.model.price.as_ref().zip(reply.usage.as_ref()).map(|(price, usage)| reply_cost(price, usage)),
+        };
+        self.totals = Some(self.totals.map_or(totals, |before| before.and(totals)));
         Ok(reply)
     }
 
