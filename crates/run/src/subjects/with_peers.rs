@@ -7,6 +7,7 @@ use model::suite::Brief;
 use model::transcript::Move;
 use model::view::View;
 use std::fmt;
+use store::AgentOutput;
 
 pub struct SubjectWithPeers {
     lead: Box<dyn Subject>,
@@ -42,5 +43,12 @@ impl Subject for SubjectWithPeers {
     /// Returns the usage of the root subject; usage of peers does not count.
     fn usage(&self) -> SubjectUsage {
         self.lead.usage()
+    }
+
+    async fn agent_output(&mut self) -> Option<AgentOutput> {
+        match self.lead.agent_output().await {
+            Some(output) => Some(output),
+            None => self.peers.agent_output().await,
+        }
     }
 }
