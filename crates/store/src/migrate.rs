@@ -51,7 +51,10 @@ fn convert_run(connection: &Connection, (id, at): (&str, &str), record: &RunReco
         let outcome = outcome(&transcript.ending, &scores.scores);
         let scores = scores_to_json(&scores.scores);
         hash.add_trial(trial, &written.content_hash, &scores);
-        insert_trial(connection, &TrialRow { run, n, trial: trial.clone(), outcome, wall_us: 0, transcript: written, scores, output: None })?;
+        insert_trial(
+            connection,
+            &TrialRow { run, n, trial: trial.clone(), outcome, wall_us: 0, transcript: written, scores, output: None },
+        )?;
     }
     let verdicts = GateVerdicts { judgements: record.judgements.clone(), out_of_scope: record.out_of_scope.clone() };
     let hash = hash.finish(&verdicts.judgements, &verdicts.out_of_scope);

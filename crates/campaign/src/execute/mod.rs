@@ -50,7 +50,9 @@ pub async fn execute(
         if !matches!(state, RunState::Running) {
             break;
         }
-        let interrupted = async { tokio::select! { () = cancel.cancelled() => {}, () = prepared.outages().wait() => {} } };
+        let interrupted = async {
+            tokio::select! { () = cancel.cancelled() => {}, () = prepared.outages().wait() => {} }
+        };
         let output = tokio::select! {
             biased;
             () = interrupted => None,
@@ -195,7 +197,9 @@ impl ActiveRun<'_> {
         // Trials beyond the last one that counts have ended only because others were slow.
         let is_final = matches!(state, RunState::Watched | RunState::Stopped(EarlyStop::MaxFail { .. }));
         match state {
-            RunState::Running | RunState::Interrupted | RunState::Stopped(EarlyStop::Preflight { .. }) => self.aggregate_leftovers().await?,
+            RunState::Running | RunState::Interrupted | RunState::Stopped(EarlyStop::Preflight { .. }) => {
+                self.aggregate_leftovers().await?
+            }
             RunState::Stopped(EarlyStop::MaxFail { .. }) => {
                 self.handle.query_store(move |store| store.remove_trials_from(key, position)).await??;
             }

@@ -28,8 +28,10 @@ fn show(folder: &TestFolder, case: &str) -> Value {
 /// Returns true if a process with this text in its arguments is alive.
 fn is_alive(text: &str) -> bool {
     let line = |pid: &str| fs::read(format!("/proc/{pid}/cmdline")).map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
-    let is_zombie =
-        |pid: &str| fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')));
+    let is_zombie = |pid: &str| {
+        fs::read_to_string(format!("/proc/{pid}/stat"))
+            .is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')))
+    };
     fs::read_dir("/proc").unwrap().any(|entry| {
         let pid = entry.unwrap().file_name().to_string_lossy().into_owned();
         line(&pid).is_ok_and(|line| line.contains(text)) && !is_zombie(&pid)
@@ -58,7 +60,10 @@ fn stderr_is_kept_with_the_trial() {
 fn kept_stderr_is_bounded_and_has_no_secrets() {
     let folder = TestFolder::with_minimal();
     folder.write("leaks.sh", format!("for i in $(seq 1 9000); do echo \"key $MY_KEY in line $i\" >&2; done\n{TALKER}"));
-    folder.write("evals/subjects/leaks.yaml", "subject: leaks\nprovider: process\ncommand: [bash, leaks.sh]\nenv: [MY_KEY]\nabout: A test.\n");
+    folder.write(
+        "evals/subjects/leaks.yaml",
+        "subject: leaks\nprovider: process\ncommand: [bash, leaks.sh]\nenv: [MY_KEY]\nabout: A test.\n",
+    );
     folder.run_with_variable(&["run", "--subject", "leaks", "--case", SWAP_CASE], "MY_KEY", "sk-live-0123456789abcdef");
     let shown = show(&folder, SWAP_CASE);
     let stderr = shown["output"]["stderr"].as_str().unwrap();
@@ -111,7 +116,11 @@ fn broken_agent_is_found_by_its_first_trial() {
 fn agent_that_cannot_be_started_or_reached_is_found_by_its_first_trial() {
     let folder = TestFolder::with_minimal();
     let ran = folder.run(&["run", "--subject", "process:no-such-program-anywhere"]).assert_exit(3);
-    assert!(ran.stderr.contains("stopped after the first trial") && ran.stderr.contains("can be started from this folder"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("stopped after the first trial") && ran.stderr.contains("can be started from this folder"),
+        "{}",
+        ran.stderr
+    );
     for subject in ["http://127.0.0.1:9/", "chat:http://127.0.0.1:9/v1", "a2a:http://127.0.0.1:9"] {
         let ran = folder.run(&["run", "--subject", subject]).assert_exit(3);
         assert!(ran.stderr.contains("cannot connect to the agent") && ran.stderr.contains("check its URL"), "{subject}: {}", ran.stderr);
@@ -199,7 +208,10 @@ fn hostile_agents_end_with_named_endings_and_leave_nothing() {
     assert_eq!(end("process:bash stubborn.sh", "2")["ending"]["ending"], "hung");
     folder.write("forks.sh", "trap '' TERM\n(setsid bash -c \"trap '' TERM; sleep 98772\" &)\nsleep 98773\n");
     assert_eq!(end("process:bash forks.sh", "2")["ending"]["ending"], "hung");
-    folder.write("leaves.sh", "read -r line\necho '{\"call\":{\"tool\":\"wallet_get_balance\",\"args\":{\"token\":\"USDC\",\"chain\":\"base\"}}}'\nexit 0\n");
+    folder.write(
+        "leaves.sh",
+        "read -r line\necho '{\"call\":{\"tool\":\"wallet_get_balance\",\"args\":{\"token\":\"USDC\",\"chain\":\"base\"}}}'\nexit 0\n",
+    );
     let shown = end("process:bash leaves.sh", "20");
     assert_eq!((&shown["ending"]["ending"], &shown["ending"]["why"]), (&"crashed".into(), &"it exited with code 0".into()));
     folder.write("inventive.sh", "read -r line\necho '{\"think\":\"deeply\"}'\ncat\n");
@@ -221,7 +233,8 @@ fn helpers_play_the_minimal_workspace() {
         assert!(text.lines().count() <= if name.starts_with("bardo") { 125 } else { 30 }, "{name}");
         folder.write(&format!("agents/{name}"), text);
     }
-    let built = Command::new("rustc").args(["--edition", "2021", "-o", "rust-agent", "rust-agent.rs"]).current_dir(folder.path("agents")).status();
+    let built =
+        Command::new("rustc").args(["--edition", "2021", "-o", "rust-agent", "rust-agent.rs"]).current_dir(folder.path("agents")).status();
     assert!(built.unwrap().success());
     for subject in ["process:python3 agents/python-agent.py", "process:node agents/node-agent.mjs", "process:agents/rust-agent"] {
         for case in ["how_much_usdc", "price_before_trading", SWAP_CASE] {

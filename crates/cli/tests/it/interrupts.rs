@@ -41,11 +41,8 @@ fn descendants(pid: u32) -> Vec<u32> {
 
 /// Sends SIGINT as a terminal does, to the process group, or as a CI runner may, to every process.
 fn interrupt(child: &Child, everybody: bool) {
-    let targets: Vec<String> = if everybody {
-        descendants(child.id()).iter().map(u32::to_string).collect()
-    } else {
-        vec![format!("-{}", child.id())]
-    };
+    let targets: Vec<String> =
+        if everybody { descendants(child.id()).iter().map(u32::to_string).collect() } else { vec![format!("-{}", child.id())] };
     // Processes may have ended meanwhile.
     let _ = Command::new("kill").args(["-INT", "--"]).args(targets).stderr(Stdio::null()).status().unwrap();
 }

@@ -74,9 +74,10 @@ pub(super) fn read_external(
         (_, _) if takes_command => wrong("this subject needs a command", "write command: [program, argument, …] and no url"),
         (_, _) if takes_url => wrong("this subject needs a url", "write url: http://… and no command"),
         (None, None) if env.is_empty() && !has_grants => None,
-        (_, _) => {
-            wrong("command, url, env, read and connect are only for external agents", "remove them, or use provider: process, mcp, http, chat or a2a")
-        }
+        (_, _) => wrong(
+            "command, url, env, read and connect are only for external agents",
+            "remove them, or use provider: process, mcp, http, chat or a2a",
+        ),
     }
 }
 

@@ -141,14 +141,18 @@ pub fn build_provider(
 ///
 /// # Errors
 /// Fails if the URL is not valid or the key is missing.
-pub(crate) fn build_agent_server(file: &SubjectFile, key: Option<ApiKey>, config: &ProviderConfig) -> Result<SharedProvider, ProviderBuildError> {
+pub(crate) fn build_agent_server(
+    file: &SubjectFile,
+    key: Option<ApiKey>,
+    config: &ProviderConfig,
+) -> Result<SharedProvider, ProviderBuildError> {
     let wire = Box::new(OpenAiChatWire::Agent);
     let Some(AgentEndpoint::Url(url)) = file.external.as_ref().map(|agent| &agent.endpoint) else {
         return Err(ProviderBuildError::BadUrl("missing"));
     };
     let base = url.trim_end_matches('/').trim_end_matches(wire.path());
     let file = SubjectFile { base_url: Some(base.to_owned()), price: None, ..file.clone() };
-    // We do not pay for it, whatever the run may spend.
+    // The budget of the run is for calls that we pay.
     let time_limit = Some(Duration::from_secs(file.limits.seconds));
     let config = ProviderConfig { budget: Budget::new(None), time_limit, ..config.clone() };
     Ok(Arc::new(http_provider(&file, wire, key, &config)?))

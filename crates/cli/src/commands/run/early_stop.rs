@@ -39,9 +39,13 @@ pub(super) fn stop_message(io: &CliOutput, summary: &RunSummary, resume: Option<
 /// Returns what helps against an ending that says that an agent does not work.
 fn remedy(ending: &Ending) -> &'static str {
     match ending {
-        Ending::Crashed { .. } => "make the agent stay until its stdin closes, and start again; its code is readable for it, other files need read: in a subject file",
+        Ending::Crashed { .. } => {
+            "make the agent stay until its stdin closes, and start again; its code is readable for it, other files need read: in a subject file"
+        }
         Ending::Hung => "flush each move, or give the agent more time with --timeout SECONDS, and start again",
-        Ending::MalformedMove { .. } => "print nothing but moves to stdout (logs go to stderr), and start again; docs/guide/subjects.md lists the moves",
+        Ending::MalformedMove { .. } => {
+            "print nothing but moves to stdout (logs go to stderr), and start again; docs/guide/subjects.md lists the moves"
+        }
         Ending::Aborted { by: FaultSource::Provider, .. } => "start the agent's server, check its URL, and start again",
         Ending::Aborted { .. } => "check that the command can be started from this folder, and start again",
         Ending::Finished | Ending::Refused | Ending::GaveUp | Ending::OverLimit { .. } | Ending::Unfunded => "start again",

@@ -249,7 +249,9 @@ fn agent_fault(fault: ProviderFault, has_answered: bool) -> SubjectFault {
     match fault.kind {
         FaultKind::Unreachable if !has_answered => SubjectFault::Provider(format!("cannot connect to the agent: {why}")),
         FaultKind::Unreachable | FaultKind::Dropped => SubjectFault::Crashed(format!("the connection failed: {why}")),
-        FaultKind::RateLimited | FaultKind::Overloaded | FaultKind::Server => SubjectFault::Crashed(format!("the agent's server failed: {why}")),
+        FaultKind::RateLimited | FaultKind::Overloaded | FaultKind::Server => {
+            SubjectFault::Crashed(format!("the agent's server failed: {why}"))
+        }
         FaultKind::TooSlow => SubjectFault::Hung,
         FaultKind::TooLarge => SubjectFault::OverLimit(LimitKind::Output),
         FaultKind::Garbled | FaultKind::Rejected | FaultKind::Redirected => {
