@@ -32,7 +32,8 @@ fn descendants(pid: u32) -> Vec<u32> {
     let mut found = vec![pid];
     let mut at = 0;
     while at < found.len() {
-        found.extend(all.iter().filter(|(_, parent)| *parent == found[at]).map(|(pid, _)| *pid));
+        let parent_pid = found[at];
+        found.extend(all.iter().filter(|(_, parent)| *parent == parent_pid).map(|(pid, _)| *pid));
         at += 1;
     }
     found.reverse();

@@ -15,13 +15,9 @@ pub(super) fn stop_message(io: &CliOutput, summary: &RunSummary, resume: Option<
             format!("stopped by --max-fail: {failed} failed, {} not run; run without --max-fail to see them all", not_run())
         }
         EarlyStop::Preflight { case, subject, ending, output } => {
-            let mut lines = vec![format!(
-                "stopped after the first trial: {} {} in case {}; {} not run",
-                escape_control(subject),
-                escape_control(&ending.to_string()),
-                escape_control(case),
-                not_run()
-            )];
+            let (subject, case, ended) = (escape_control(subject), escape_control(case), escape_control(&ending.to_string()));
+            let mut lines =
+                vec![format!("stopped after the first trial of {subject}: {} not run", not_run()), format!("case {case} {ended}")];
             if let Some(output) = output {
                 lines.extend(output_hint(ending, output));
                 lines.extend(output_lines(io, output));
