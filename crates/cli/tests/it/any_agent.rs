@@ -132,10 +132,8 @@ fn max_fail_stops_at_the_same_trial_at_any_concurrency() {
         records.push((document["record"].clone(), document["verdicts"].clone(), ran.code));
         let stored = folder.json(&["runs", "show"], 0);
         assert_eq!(stored["run"]["trials"]["ended"], 4, "trials beyond the stop are not kept: {stored:#}");
-        // The same run again: nothing is left to do, and nothing changes.
         let id = document["run"].as_str().unwrap();
-        let again = json(&folder.run(&["run", "--resume", id, "--format", "json"]));
-        assert_eq!((&again["record"], &again["trials"]), (&document["record"], &document["trials"]));
+        folder.run(&["run", "--resume", id]).assert_exit(2).assert_stderr("there is nothing to resume");
     }
     assert!(records.iter().all(|one| *one == records[0]), "{records:?}");
     assert_eq!(records[0].2, Some(1), "a gate is missed by then");
@@ -147,21 +145,24 @@ fn max_fail_stops_at_the_same_trial_at_any_concurrency() {
 fn limits_are_part_of_the_stored_run() {
     let folder = TestFolder::with_minimal();
     let args = ["--limit", "2", "--timeout", "17", "--max-fail", "9", "--trials", "2", "--format", "json"];
-    let first = json(&run(&folder, TALKER, &args));
-    assert_eq!(first["trials"]["planned"], 4, "{first:#}");
+    let calm = json(&run(&folder, "exit 1", &[&args[..], &["--no-preflight"]].concat()));
+    assert_eq!((&calm["trials"]["planned"], &calm["trials"]["finished"]), (&4.into(), &4.into()), "{calm:#}");
+    // Stopped after its first trial, so that there is something to resume.
+    let stopped = run(&folder, "exit 1", &args).assert_exit(3);
     let settings = folder.run(&["runs", "show", "--format", "json"]).assert_exit(0).stdout;
-    for part in ["max_fail", "timeout", "limit"] {
+    for part in ["\"max_fail\": 9", "\"timeout\": 17", "\"limit\": 2"] {
         assert!(settings.contains(part), "{part}: {settings}");
     }
-    let id = first["run"].as_str().unwrap();
-    let again = json(&folder.run(&["run", "--resume", id, "--format", "json"]));
-    assert_eq!(again["record"], first["record"], "resumed without flags it is the same run");
+    let id = json(&stopped)["run"].as_str().unwrap().to_owned();
+    let id = id.as_str();
     for flag in ["--limit", "--timeout", "--max-fail"] {
         folder.run(&["run", "--resume", id, flag, "1"]).assert_exit(2);
     }
+    let again = json(&folder.run(&["run", "--resume", id, "--format", "json"]));
+    assert_eq!((&again["record"], &again["trials"]), (&calm["record"], &calm["trials"]), "resumed without flags it is the same run");
     // Another time limit is another subject.
     let other = ["--limit", "2", "--timeout", "18", "--max-fail", "9", "--trials", "2", "--format", "json"];
-    assert_ne!(json(&run(&folder, TALKER, &other))["record"], first["record"]);
+    assert_ne!(json(&run(&folder, "exit 1", &[&other[..], &["--no-preflight"]].concat()))["record"], calm["record"]);
     folder.run(&["run", "--subject", "reference", "--timeout", "5"]).assert_exit(2).assert_stderr("limits: { seconds");
 }
 
