@@ -1,8 +1,8 @@
 //! Opening and creating stores. Safe if several processes open the same file at once.
 
 use crate::busy::wait_for_lock;
-use crate::migrate::{OutcomeRule, convert_v1};
-use crate::schema::{SCHEMA, SCHEMA_VERSION};
+use crate::migrate::{OutcomeRule, convert_v1, convert_v2};
+use crate::schema::{AGENT_OUTPUT, SCHEMA, SCHEMA_VERSION};
 use crate::{Store, StoreError};
 use model::{CaseOutcome, Ending, Score};
 use rusqlite::{Connection, TransactionBehavior};
@@ -78,7 +78,11 @@ fn prepare_connection(mut connection: Connection, outcome: OutcomeRule) -> Resul
     match version(&transaction)? {
         SCHEMA_VERSION => {}
         0 if has_runs(&transaction)? => convert_v1(&transaction, outcome)?,
-        0 => transaction.execute_batch(SCHEMA)?,
+        0 => {
+            transaction.execute_batch(SCHEMA)?;
+            transaction.execute_batch(AGENT_OUTPUT)?;
+        }
+        2 => convert_v2(&transaction)?,
         found => return Err(StoreError::NewerVersion { found, known: SCHEMA_VERSION }),
     }
     transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;

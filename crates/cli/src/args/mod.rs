@@ -100,7 +100,7 @@ pub(crate) enum CliCommand {
     Smoke(SmokeArgs),
     /// Run cases against a subject and judge the gates
     #[command(
-        after_help = "Examples:\n  bardo-eval run                          the lexical baseline: no key, no network\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run"
+        after_help = "Examples:\n  bardo-eval run                          the lexical baseline: no key, no network\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run\n  bardo-eval run --subject 'process:python3 agent.py' --limit 5 --timeout 30 --max-fail 3"
     )]
     Run(Box<RunArgs>),
     /// Show a stored trial event by event, with its scores and their evidence

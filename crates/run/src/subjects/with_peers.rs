@@ -7,6 +7,7 @@ use model::suite::Brief;
 use model::transcript::Move;
 use model::view::View;
 use std::fmt;
+use store::AgentOutput;
 
 pub struct SubjectWithPeers {
     lead: Box<dyn Subject>,
@@ -46,5 +47,12 @@ impl Subject for SubjectWithPeers {
 
     fn reply_totals(&self) -> Option<ReplyTotals> {
         self.lead.reply_totals()
+    }
+
+    async fn agent_output(&mut self) -> Option<AgentOutput> {
+        match self.lead.agent_output().await {
+            Some(output) => Some(output),
+            None => self.peers.agent_output().await,
+        }
     }
 }

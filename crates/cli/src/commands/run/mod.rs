@@ -1,5 +1,6 @@
 //! `run`: runs cases against subjects and judges the gates.
 
+mod early_stop;
 mod last_failed;
 mod outcome;
 mod progress;

@@ -69,6 +69,9 @@ fn run_request(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) 
         },
         user: args.user.clone(),
         sandbox: None,
+        max_fail: args.max_fail,
+        timeout: args.timeout,
+        limit: args.limit,
         options: run_options(args),
     })
 }
@@ -97,6 +100,7 @@ fn run_options(args: &RunArgs) -> RunOptions {
             (false, false, false) => None,
         },
         foreign_tools: args.foreign.foreign.clone(),
+        preflight: !args.no_preflight,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Report of a trial: timeline, scores with their evidence, and delegation tree.
 
+mod agent_output;
 mod amounts;
 mod delegation_tree;
 mod diff;
@@ -12,6 +13,7 @@ mod text;
 use crate::args::ReportFormat;
 use crate::io::CliOutput;
 use crate::stored_runs::{LoadedTrial, OtherTrials};
+pub(crate) use agent_output::{output_hint, output_lines};
 pub(crate) use event_printer::EventPrinter;
 pub(crate) use reading_text::reading_text;
 

@@ -32,11 +32,36 @@ pub struct LlmModel {
     extra: Map<String, Value>,
     shown: ToolsShown,
     price: Option<ModelPrice>,
+    role: ModelRole,
 }
+
+/// Role of the server behind a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ModelRole {
+    /// Model that we prompt; faults of its server are not its own.
+    Model,
+    /// Agent with a prompt of its own. The server is the subject.
+    Agent,
+}
+
+/// Name of the model in requests to an agent whose file names none. The chat API requires one.
+const AGENT_MODEL: &str = "agent";
 
 impl LlmModel {
     pub fn new(file: &SubjectFile, provider: SharedProvider) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::with_role(file, provider, ModelRole::Model))
+    }
+
+    /// Returns a server that is the agent itself.
+    pub(crate) fn agent_server(file: &SubjectFile, provider: SharedProvider) -> Arc<Self> {
+        let model = Self::with_role(file, provider, ModelRole::Agent);
+        let name = if model.name.is_empty() { AGENT_MODEL.to_owned() } else { model.name.clone() };
+        Arc::new(Self { name, ..model })
+    }
+
+    fn with_role(file: &SubjectFile, provider: SharedProvider, role: ModelRole) -> Self {
+        Self {
+            role,
             provider,
             name: file.model.clone().unwrap_or_default(),
             temperature: file.temperature,
@@ -45,7 +70,7 @@ impl LlmModel {
             extra: file.extra.clone(),
             shown: file.tools,
             price: file.price.clone(),
-        })
+        }
     }
 }
 
@@ -144,7 +169,10 @@ impl LlmSubject {
         talk.flush_observations();
         Ok(LlmStep::Request(ModelRequest {
             model: model.name.clone(),
-            system: system_prompt(model.prompt.as_deref(), view.context),
+            system: match model.role {
+                ModelRole::Model => system_prompt(model.prompt.as_deref(), view.context),
+                ModelRole::Agent => model.prompt.clone().unwrap_or_default(),
+            },
             messages: talk.messages.clone(),
             tools: tools::listed_tools(view.context, view.depth, model.shown, &talk.query, &talk.used),
             choice: ToolChoice::Free,
@@ -157,7 +185,15 @@ impl LlmSubject {
     async fn ask(&mut self, request: ModelRequest) -> Result<ModelReply, SubjectFault> {
         let call = CallId { trial: self.trial.clone(), role: CallRole::Subject, n: self.calls_made };
         self.calls_made += 1;
-        let reply = self.model.provider.ask(&ModelCall::new(call, self.seed, request)).await.map_err(subject_fault)?;
+        let has_answered = self.calls_made > 1;
+        let reply = self.model.provider.ask(&ModelCall::new(call, self.seed, request)).await;
+        let reply = reply.map_err(|fault| match self.model.role {
+            ModelRole::Model => subject_fault(fault),
+            ModelRole::Agent => agent_fault(fault, has_answered),
+        })?;
+        if self.model.role == ModelRole::Agent {
+            return Ok(reply);
+        }
         // Without usage from the server, estimate four bytes per token.
         let output = reply.usage.map_or_else(|| reply.to_json().len() as u64 / 4, |usage| usage.output);
         self.used.output_tokens = self.used.output_tokens.saturating_add(output);
@@ -228,6 +264,26 @@ fn subject_fault(fault: ProviderFault) -> SubjectFault {
         | FaultKind::TooLarge
         | FaultKind::Rejected
         | FaultKind::Redirected => SubjectFault::Provider(fault.to_string()),
+    }
+}
+
+/// Returns the fault of a server that is the agent, as for other services: only one that was never reached is not evidence.
+fn agent_fault(fault: ProviderFault, has_answered: bool) -> SubjectFault {
+    let why = fault.why;
+    match fault.kind {
+        FaultKind::Unreachable if !has_answered => SubjectFault::Provider(format!("cannot connect to the agent: {why}")),
+        FaultKind::Unreachable | FaultKind::Dropped => SubjectFault::Crashed(format!("the connection failed: {why}")),
+        FaultKind::RateLimited | FaultKind::Overloaded | FaultKind::Server => {
+            SubjectFault::Crashed(format!("the agent's server failed: {why}"))
+        }
+        FaultKind::TooSlow => SubjectFault::Hung,
+        FaultKind::TooLarge => SubjectFault::OverLimit(LimitKind::Output),
+        FaultKind::Garbled | FaultKind::Rejected | FaultKind::Redirected => {
+            SubjectFault::Malformed(format!("the agent's server did not answer as the chat API does: {why}"))
+        }
+        FaultKind::Unfunded => SubjectFault::Unfunded,
+        FaultKind::NotRecorded => SubjectFault::Unrecorded(why),
+        FaultKind::Harness | FaultKind::Unfit => SubjectFault::Harness(why),
     }
 }
 
