@@ -44,6 +44,8 @@ impl ViewFixture {
         let given: Map<String, Value> = given.as_object().expect("an object").clone();
         let mut builder = TxBuilder {
             workspace: &self.workspace,
+            policy: self.workspace.policy.as_ref().expect("a policy"),
+            operator: world.wallet.as_ref().expect("a wallet").address,
             world,
             book: &self.genesis.book,
             chain: &mut self.chain,
