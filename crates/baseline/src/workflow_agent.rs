@@ -11,9 +11,9 @@ use crate::planner::{AgentPlan, WorkflowPlanner};
 use crate::rank::UserRequest;
 use crate::report::{ReportInput, report};
 use lexical::TermQuery;
-use model::{Agent, Policy};
 use model::transcript::Move;
 use model::view::View;
+use model::{Agent, Policy};
 use serde_json::Value;
 
 /// Minimum number of terms that make a message a new request.

@@ -47,13 +47,23 @@ impl CliOutput {
     /// Tells the user if a command uses the embedded workspace for want of another.
     pub(crate) fn note_default_workspace(&self) {
         if self.embedded_by_default {
-            self.print_message("note: there is no workspace here, so the embedded one is used; --workspace names another, --embedded hides this note");
+            self.print_message(
+                "note: there is no workspace here, so the embedded one is used; --workspace names another, --embedded hides this note",
+            );
         }
     }
 
     /// Returns an output for a nested command: prints messages, discards results.
     pub(crate) fn silent(&self) -> Self {
-        Self { format: ReportFormat::Text, verbose: false, output: None, silent: true, root: self.root.clone(), embedded_by_default: false, ..*self }
+        Self {
+            format: ReportFormat::Text,
+            verbose: false,
+            output: None,
+            silent: true,
+            root: self.root.clone(),
+            embedded_by_default: false,
+            ..*self
+        }
     }
 
     /// Returns an output that writes one result to a file in this format.

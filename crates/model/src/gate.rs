@@ -149,7 +149,10 @@ fn own_gate(report: &ProblemReport) -> Option<String> {
 fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
     let fields = YamlFields::open(node, "a gate", report)?;
     let id = fields.required("id", spanned(name));
-    let spec = fields.required_by_policy("spec", text).or_else(|| own_gate(report)).map(|line| if line == "ours" { GateOrigin::Ours } else { GateOrigin::Spec(line) });
+    let spec = fields
+        .required_by_policy("spec", text)
+        .or_else(|| own_gate(report))
+        .map(|line| if line == "ours" { GateOrigin::Ours } else { GateOrigin::Spec(line) });
     let scorer = fields.required("scorer", spanned(scorer));
     let slice = fields.required_by_policy("slice", read_slice);
     let tiers = fields.required_by_policy("tiers", list(unsigned));

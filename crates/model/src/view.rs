@@ -112,7 +112,8 @@ impl AgentContext {
     pub fn instructions(&self) -> String {
         let mut parts = vec![self.prompt.trim().to_owned()];
         if !self.delegate_infos.is_empty() {
-            let needs = |one: &DelegateInfo| if one.needs.is_empty() { String::new() } else { format!(" It needs: {}.", one.needs.join(", ")) };
+            let needs =
+                |one: &DelegateInfo| if one.needs.is_empty() { String::new() } else { format!(" It needs: {}.", one.needs.join(", ")) };
             let line = |one: &DelegateInfo| format!("- {}: {}{}", one.name, one.role, needs(one));
             parts.push(format!("You can delegate to:\n{}", self.delegate_infos.iter().map(line).collect::<Vec<_>>().join("\n")));
         }

@@ -118,9 +118,10 @@ fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget, cases: &[
             (vec!["tier", "name", "trigger", "judge", "what"], workspace.tiers.tiers.iter().map(row).collect())
         }
         ListTarget::Gates => (vec!["gate", "scorer", "bound", "min cases", "tiers", "judge", "spec"], gates(workspace)),
-        ListTarget::Checks => {
-            (vec!["check", "manual"], checks_in_force(workspace).iter().map(|check| vec![check.id().to_owned(), first_sentence(check.manual())]).collect())
-        }
+        ListTarget::Checks => (
+            vec!["check", "manual"],
+            checks_in_force(workspace).iter().map(|check| vec![check.id().to_owned(), first_sentence(check.manual())]).collect(),
+        ),
         ListTarget::Scorers => (vec!["scorer", "measured", "manual"], scorers(workspace)),
     }
 }
@@ -213,7 +214,10 @@ fn scorers(workspace: &Workspace) -> Vec<Vec<String>> {
     let in_force = SCORERS.iter().filter(|scorer| is_in_force(workspace, scorer.id()));
     let built = in_force.map(|scorer| vec![scorer.id().to_string(), "yes".to_owned(), first_sentence(scorer.manual())]);
     // The planned metrics are those of the specification.
-    let planned = PLANNED_METRICS.iter().filter(|_| workspace.policy.is_some()).map(|(id, manual)| vec![id.to_string(), "not yet".to_owned(), first_sentence(manual)]);
+    let planned = PLANNED_METRICS
+        .iter()
+        .filter(|_| workspace.policy.is_some())
+        .map(|(id, manual)| vec![id.to_string(), "not yet".to_owned(), first_sentence(manual)]);
     built.chain(planned).collect()
 }
 

@@ -25,6 +25,7 @@ mod older_tools;
 mod one_truth;
 mod output_file;
 mod own_nodes;
+mod own_tools;
 mod published;
 mod recordings;
 mod reference_workspace;

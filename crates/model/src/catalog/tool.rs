@@ -146,7 +146,11 @@ fn read_tool(node: &YamlNode, report: &ProblemReport) -> Option<Tool> {
     };
     let acts = acts.unwrap_or_else(|| Spanned::new(usual_op, name_.at.clone()));
     if !report.has_policy() && !matches!(acts.value, ToolOp::Read | ToolOp::PassThrough) {
-        report.add(node.line, format!("acts: {} needs policy.yaml", acts.value.word()), "write acts: read or acts: pass_through, or remove acts");
+        report.add(
+            node.line,
+            format!("acts: {} needs policy.yaml", acts.value.word()),
+            "write acts: read or acts: pass_through, or remove acts",
+        );
     }
     if !report.has_policy() && !matches!(view, None | Some(LiveView::Memory | LiveView::Files)) {
         report.add(node.line, "this view reads a chain, which needs policy.yaml", "write view: memory or view: files, or remove view");

@@ -78,7 +78,11 @@ pub(super) fn read_brief(node: &YamlNode, report: &ProblemReport) -> Option<Brie
     let turns = fields.optional("turns", list(spanned(text)));
     let persona = fields.optional("persona", read_persona);
     // A workspace replaces the empty name by its default world.
-    let world = if fields.has("world") { fields.optional("world", spanned(name)) } else { Some(Spanned::new(String::new(), report.location(node.line))) };
+    let world = if fields.has("world") {
+        fields.optional("world", spanned(name))
+    } else {
+        Some(Spanned::new(String::new(), report.location(node.line)))
+    };
     let fixtures = fields.or_default("fixtures", read_case_fixtures);
     let peers = fields.optional("peers", name).map_or(PeerMode::Stub, |word| match word.as_str() {
         "stub" => PeerMode::Stub,

@@ -69,7 +69,7 @@ pub(super) fn default_world(worlds: &[WorldFile]) -> Result<String, Problem> {
         }),
         ([], _) => Err(Problem {
             at: Location::new("worlds/", 0),
-            what: format!("the workspace has {}, and none is the default", crate::count(worlds.len(), "world")),
+            what: format!("the workspace has {}, and none is the default", crate::plural::count(worlds.len(), "world")),
             remedy: "name the world in the brief, or add default: true to one".to_owned(),
         }),
     }

@@ -50,10 +50,10 @@ mod terminals;
 mod tiers_complete;
 mod tools_exist;
 mod triggers_unique;
+mod waivers;
 mod words;
 mod worlds_complete;
 mod worlds_resolve;
-mod waivers;
 mod write_acts;
 mod writes_declared;
 

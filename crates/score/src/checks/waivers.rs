@@ -50,7 +50,8 @@ impl Check for WaiversCheck {
     }
 
     fn accepts(&self) -> ExampleWorkspace {
-        vague_description().with("bardo-eval.yaml", "waive:\n  - { check: descriptions, where: tools/*.yaml, reason: The vendor writes them. }\n")
+        vague_description()
+            .with("bardo-eval.yaml", "waive:\n  - { check: descriptions, where: tools/*.yaml, reason: The vendor writes them. }\n")
     }
 
     fn rejects(&self) -> ExampleWorkspace {

@@ -66,7 +66,8 @@ fn root_agent<'a>(evidence: &Evidence<'a>) -> Option<&'a str> {
 /// Returns the schema for the answer to the user.
 pub(super) fn schema<'a>(evidence: &Evidence<'a>) -> Option<&'a OutputSchema> {
     let named = evidence.case.expect.output_schema.as_ref().map(|name| name.as_str());
-    let own = || root_agent(evidence).and_then(|agent| evidence.workspace.agent(agent)).and_then(|agent| Some(agent.output.as_ref()?.as_str()));
+    let own =
+        || root_agent(evidence).and_then(|agent| evidence.workspace.agent(agent)).and_then(|agent| Some(agent.output.as_ref()?.as_str()));
     named.or_else(own).and_then(|name| evidence.workspace.output(name))
 }
 

@@ -1,8 +1,8 @@
 //! `tools import`: imports the tools of an MCP server, pinned by hash.
 
 use super::kind_guess::guess_kind;
-use super::tool_names::ToolNames;
 use super::server;
+use super::tool_names::ToolNames;
 use crate::args::ImportArgs;
 use crate::commands::open_workspace;
 use crate::exit::ExitKind;
@@ -89,13 +89,7 @@ pub(crate) fn tool_file(category: &str, listed: &ServerListing, names: &ToolName
     )
 }
 
-fn tool_entry(
-    listing: &ToolListing,
-    output: Option<&Value>,
-    known: Option<&Tool>,
-    effect: DeclaredEffect,
-    has_policy: bool,
-) -> Value {
+fn tool_entry(listing: &ToolListing, output: Option<&Value>, known: Option<&Tool>, effect: DeclaredEffect, has_policy: bool) -> Value {
     let (capability, risk, acts) = match known {
         Some(tool) => (capability_word(tool), risk_word(tool), tool.acts.value.word()),
         None => match effect {

@@ -109,7 +109,11 @@ mod tests {
         assert_eq!(guess_kind("tokens", &optional, true), "list(token)");
         assert_eq!(guess_kind("to_address", &json!({"type": ["string", "null"]}), true), "address(wallet)");
         assert_eq!(guess_kind("limit", &json!({"type": ["null", "integer"]}), true), "count");
-        assert_eq!(guess_kind("token", &json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}), true), "text", "two types are no type");
+        assert_eq!(
+            guess_kind("token", &json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}), true),
+            "text",
+            "two types are no type"
+        );
     }
 
     #[test]
