@@ -12,7 +12,7 @@ pub struct Agent {
     pub role: String,
     pub category: String,
     pub tier: AgentTier,
-    /// Whether the agent may call write tools. Without the key: whether one of its tools writes.
+    /// The agent may call write tools. Without the key this follows from its tools.
     pub writes: Spanned<bool>,
     pub terminal: bool,
     /// Repeats calls of other agents to verify them; these do not count as redundant.

@@ -139,7 +139,7 @@ fn scorer(node: &YamlNode, report: &ProblemReport) -> Option<ScorerName> {
 }
 
 /// Tiers of a gate that names none; only a workspace without `policy.yaml` may leave them out.
-const DEFAULT_TIERS: &[u64] = &[2, 3, 4];
+const DEFAULT_TIERS: &[u64] = &[2];
 
 /// Returns the origin of a gate without `spec`, where no specification applies.
 fn own_gate(report: &ProblemReport) -> Option<String> {

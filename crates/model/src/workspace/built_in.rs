@@ -27,10 +27,19 @@ ci:
 ";
 
 /// Subjects that need no key.
-const SUBJECTS: &[&str] = &[
-    "subject: baseline\nprovider: baseline\nabout: A lexical agent without model, key or network; the floor any model must beat.\n",
-    "subject: reference\nprovider: reference\nabout: Plays the reference run of every case; it tests the evaluation, not an agent.\n",
-    "subject: echo\nprovider: echo\nabout: Repeats what it was told and does nothing; an evaluation that passes it measures nothing.\n",
+const SUBJECTS: &[(&str, &str)] = &[
+    (
+        "subjects/baseline.yaml",
+        "subject: baseline\nprovider: baseline\nabout: A lexical agent without model, key or network; the floor any model must beat.\n",
+    ),
+    (
+        "subjects/reference.yaml",
+        "subject: reference\nprovider: reference\nabout: Plays the reference run of every case; it tests the evaluation, not an agent.\n",
+    ),
+    (
+        "subjects/echo.yaml",
+        "subject: echo\nprovider: echo\nabout: Repeats what it was told and does nothing; an evaluation that passes it measures nothing.\n",
+    ),
 ];
 
 fn read<T>(file: &str, text: &str, read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> Option<T> {
@@ -48,7 +57,7 @@ pub(super) fn tiers() -> Option<TiersFile> {
 
 /// Returns the keyless subjects that the workspace does not define itself.
 pub(super) fn missing_subjects(own: &[SubjectFile]) -> Vec<SubjectFile> {
-    let built_in = SUBJECTS.iter().filter_map(|text| read("subjects/built-in.yaml", text, read_subject));
+    let built_in = SUBJECTS.iter().filter_map(|(file, text)| read(file, text, read_subject));
     built_in.filter(|subject| !own.iter().any(|known| *known.name == *subject.name)).collect()
 }
 

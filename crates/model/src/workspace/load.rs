@@ -266,7 +266,7 @@ impl WorkspaceLoader {
             }
             parts.subjects.extend(built_in::missing_subjects(&parts.subjects));
             if !files.iter().any(|(path, _)| path.starts_with("worlds/")) {
-                parts.worlds.push(crate::world::WorldFile::empty("empty", Location::new("worlds/", 0)));
+                parts.worlds.push(crate::world::WorldFile::empty("empty", Location::new("worlds/empty.yaml", 0)));
             }
             let writes = |name: &str| parts.tools.iter().any(|tool| tool.has_name(name) && tool.writes());
             for agent in &mut parts.agents {
