@@ -10,9 +10,12 @@ use serde_json::json;
 /// Largest profile; users choose which of further tools matter.
 const PROFILE_TOOL_LIMIT: usize = 20;
 
+/// Time for the server to start, which may include the download of its package.
+const START_TIMEOUT_S: u64 = 90;
+
 pub(super) fn build_workspace(io: &CliOutput, command: &str, env: Vec<(String, String)>) -> Result<WorkspaceFiles, ExitKind> {
     let source = server::command_source(command, env).map_err(|why| report::print_error(io, "init", &why))?;
-    let listed = server::list_tools(io, "init", &source, 60)?;
+    let listed = server::list_tools(io, "init", &source, START_TIMEOUT_S)?;
     let name = file_name(&listed.server);
     let shown: Vec<&str> = listed.tools.iter().map(|tool| tool.name.as_str()).take(PROFILE_TOOL_LIMIT - 1).collect();
     if shown.len() < listed.tools.len() {

@@ -13,7 +13,7 @@ use world::{ForeignSource, LiveSource, is_foreign};
 /// Recorded responses, relative to the workspace.
 const RECORDING_PATH: &str = "cassettes/tools.jsonl";
 /// Time for the server to start, which may include the download of its package, and for each call.
-const SERVER_TIMEOUT: Duration = Duration::from_secs(60);
+const SERVER_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Parses `--imported-tools`. `auto` never contacts a server: recordings if there are any, else stubs.
 pub(crate) async fn parse_tool_answers(source: &WorkspaceSource, workspace: &Workspace, from: &str) -> Result<ForeignSource, UserError> {

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use model::Workspace;
 use serde_json::{Map, Value};
 
-use super::passthrough::unknown_tool;
 use super::{PassthroughSource, SourceError, ToolSource};
+use crate::mcp::printable::printable;
 
 /// Passes calls on under the names of the server. A call of a shared name is passed on only if the server has the pinned tool.
 #[derive(Debug)]
@@ -42,7 +42,8 @@ impl ToolSource for RenamedSource {
         // The other server has a tool of that name too, so only the pinned one may answer.
         let offers = self.inner.offers();
         if !offers.iter().any(|offer| offer.listing.name == *name && offer.listing.hash().as_str() == pin) {
-            return Err(unknown_tool(tool, offers));
+            let guess = "its server has changed it, or this is another server: run `bardo-eval tools diff`".to_owned();
+            return Err(SourceError::UnknownTool { tool: printable(tool, 100), guess });
         }
         let name = name.clone();
         self.inner.call(&name, args).await
