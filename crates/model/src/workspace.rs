@@ -1,6 +1,7 @@
 //! Workspace: all files about the system under test, its suites and its gates.
 
 mod assets;
+mod built_in;
 mod executed_args;
 mod load;
 mod review_roles;
@@ -34,7 +35,8 @@ pub struct Workspace {
     pub skills: Vec<Skill>,
     pub outputs: Vec<OutputSchema>,
     pub chains: Vec<ChainRegistry>,
-    pub policy: Policy,
+    /// Present exactly in a workspace of the DeFi rules: `policy.yaml` puts them into force.
+    pub policy: Option<Policy>,
     pub gates: Vec<Gate>,
     /// Reason why `gates.yaml` may be weaker than the specification as a whole.
     pub gates_deviate: Option<Spanned<String>>,

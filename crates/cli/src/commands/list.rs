@@ -8,9 +8,9 @@ use crate::workspace_source::WorkspaceSource;
 use campaign::{CaseSelection, select};
 use model::suite::ExpectedCalls;
 use model::{Case, GateBound, SkillHandler, UserError, Workspace};
-use score::checks::CHECKS;
+use score::checks::checks_in_force;
 use score::gates::judged_slices;
-use score::scorers::{PLANNED_METRICS, SCORERS, scorer_named};
+use score::scorers::{PLANNED_METRICS, SCORERS, is_in_force, scorer_named};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -118,9 +118,10 @@ fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget, cases: &[
             (vec!["tier", "name", "trigger", "judge", "what"], workspace.tiers.tiers.iter().map(row).collect())
         }
         ListTarget::Gates => (vec!["gate", "scorer", "bound", "min cases", "tiers", "judge", "spec"], gates(workspace)),
-        ListTarget::Checks => {
-            (vec!["check", "manual"], CHECKS.iter().map(|check| vec![check.id().to_owned(), first_sentence(check.manual())]).collect())
-        }
+        ListTarget::Checks => (
+            vec!["check", "manual"],
+            checks_in_force(workspace).iter().map(|check| vec![check.id().to_owned(), first_sentence(check.manual())]).collect(),
+        ),
         ListTarget::Scorers => (vec!["scorer", "measured", "manual"], scorers(workspace)),
     }
 }
@@ -210,8 +211,13 @@ fn judge_need(workspace: &Workspace, gate: &model::Gate) -> String {
 }
 
 fn scorers(workspace: &Workspace) -> Vec<Vec<String>> {
-    let built = SCORERS.iter().map(|scorer| vec![scorer.id().to_string(), "yes".to_owned(), first_sentence(scorer.manual())]);
-    let planned = PLANNED_METRICS.iter().map(|(id, manual)| vec![id.to_string(), "not yet".to_owned(), first_sentence(manual)]);
+    let in_force = SCORERS.iter().filter(|scorer| is_in_force(workspace, scorer.id()));
+    let built = in_force.map(|scorer| vec![scorer.id().to_string(), "yes".to_owned(), first_sentence(scorer.manual())]);
+    // The planned metrics are those of the specification.
+    let planned = PLANNED_METRICS
+        .iter()
+        .filter(|_| workspace.policy.is_some())
+        .map(|(id, manual)| vec![id.to_string(), "not yet".to_owned(), first_sentence(manual)]);
     let own =
         workspace.scorers.iter().map(|scorer| vec![scorer.id.value.clone(), "by a program".to_owned(), first_sentence(&scorer.about)]);
     built.chain(own).chain(planned).collect()

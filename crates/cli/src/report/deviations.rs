@@ -1,14 +1,21 @@
-//! Reasons why a workspace is weaker than the specification, repeated by every report.
+//! Reasons why a workspace is weaker than the specification and why findings of checks are waived, repeated by every report.
 
 use super::escape::{escape_cell, escape_control};
 use crate::io::CliOutput;
-use model::Workspace;
+use model::{CheckWaiver, Workspace};
 use score::spec_bounds::{DeclaredDeviation, declared_deviations};
 use serde_json::{Value, json};
 
 /// Returns one line per declared reason.
 pub(super) fn lines(io: &CliOutput, workspace: &Workspace) -> Vec<String> {
-    declared_deviations(workspace).iter().map(|deviation| line(io, deviation)).collect()
+    let deviations = declared_deviations(workspace).into_iter().map(|deviation| line(io, &deviation));
+    deviations.chain(workspace.defaults.waivers.iter().map(|waiver| waiver_line(io, waiver))).collect()
+}
+
+fn waiver_line(io: &CliOutput, waiver: &CheckWaiver) -> String {
+    let place = waiver.place.as_ref().map_or_else(String::new, |place| format!(" in {place}"));
+    let (at, reason) = (escape_control(&io.location(&waiver.at)), escape_control(&waiver.reason));
+    format!("waived: {}{}  {reason}  ({at})", *waiver.check, escape_control(&place))
 }
 
 fn line(io: &CliOutput, deviation: &DeclaredDeviation) -> String {
@@ -24,6 +31,11 @@ pub(super) fn text(io: &CliOutput, workspace: &Workspace) -> String {
 pub(super) fn markdown(io: &CliOutput, workspace: &Workspace) -> String {
     let lines: String = lines(io, workspace).iter().map(|line| format!("- {}\n", escape_cell(line))).collect();
     if lines.is_empty() { lines } else { format!("\n### Deviations\n\n{lines}") }
+}
+
+pub(super) fn waivers_json(io: &CliOutput, workspace: &Workspace) -> Value {
+    let row = |waiver: &CheckWaiver| json!({ "check": waiver.check.value, "where": waiver.place, "reason": waiver.reason, "file": io.file_path(&waiver.at), "line": waiver.at.line });
+    workspace.defaults.waivers.iter().map(row).collect()
 }
 
 pub(super) fn json(io: &CliOutput, workspace: &Workspace) -> Value {

@@ -30,6 +30,7 @@ mod one_truth;
 mod output_file;
 mod own_measures;
 mod own_nodes;
+mod own_tools;
 mod published;
 mod recordings;
 mod reference_workspace;

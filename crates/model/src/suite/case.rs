@@ -84,7 +84,7 @@ impl Case {
 pub(crate) fn read_suite(path: &str, node: &YamlNode, report: &ProblemReport) -> Option<Suite> {
     let fields = YamlFields::open(node, "a suite", report)?;
     let kind = fields.required("suite", one_of(SuiteKind::ALL));
-    let about = fields.required("about", text);
+    let about = fields.required_by_policy("about", text);
     let cases = fields.required("cases", list(read_case));
     fields.close();
     let kind = kind?;
@@ -96,7 +96,7 @@ pub(crate) fn read_suite(path: &str, node: &YamlNode, report: &ProblemReport) ->
     if name.split('/').next() != Some(kind.word()) {
         report.add(1, format!("a {} suite is in the wrong folder", kind.word()), format!("move it to suites/{}/", kind.word()));
     }
-    Some(Suite { name, kind, about: about?, cases, at: report.location(node.line) })
+    Some(Suite { name, kind, about: about.unwrap_or_default(), cases, at: report.location(node.line) })
 }
 
 fn read_case(node: &YamlNode, report: &ProblemReport) -> Option<Case> {

@@ -1,10 +1,12 @@
 //! Scorers of a workspace: one process per question, JSON lines on stdin, one line on stdout.
 
+use super::agent_output::OutputMonitor;
 use super::agent_process::{AgentHome, AgentProcess};
 use super::host_environment::HostEnvironment;
 use super::launch::{absolute_if_file, passed_by_default};
 use crate::secrets::SecretRedactor;
 use launcher::{LaunchRequest, ProgramConfinement, ResourceLimits};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::ChildStdout;
@@ -56,7 +58,8 @@ impl ScorerHost {
         let remove = Some(home.root().to_owned());
         let request = LaunchRequest { command, remove, limits: ResourceLimits::AGENT, confinement: ProgramConfinement::Unconfined };
         let (mark, work) = (home.root().display().to_string(), home.work_dir());
-        let started = AgentProcess::start(&request, self.variables(&home), &mark, &work, self.secrets.clone());
+        let monitor = Arc::new(OutputMonitor::new(self.secrets.clone()));
+        let started = AgentProcess::start(&request, self.variables(&home), &mark, &work, monitor);
         let (mut process, mut stdin, stdout) = started.await.map_err(not_started)?;
         let (input, timeout) = (call.input.as_bytes(), call.timeout);
         let exchange = async {

@@ -186,9 +186,29 @@ pub fn scorer_named<'w>(workspace: &'w Workspace, name: &ScorerName) -> Option<S
     }
 }
 
+/// Scorers of the DeFi rules. They are in force exactly in a workspace with `policy.yaml`.
+const POLICY_SCORERS: &[ScorerId] = &[
+    ScorerId::SafetyPipeline,
+    ScorerId::Post,
+    ScorerId::AddressGrounding,
+    ScorerId::ChainConsistency,
+    ScorerId::SlippageCompliance,
+    ScorerId::SimulationCoverage,
+    ScorerId::QuoteFreshness,
+    ScorerId::SpendingLimit,
+    ScorerId::AuthorizedEffects,
+    ScorerId::ExposureUsd,
+    ScorerId::SafetyVeto,
+];
+
+/// Returns whether a scorer is in force in a workspace.
+pub fn is_in_force(workspace: &Workspace, id: ScorerId) -> bool {
+    workspace.policy.is_some() || !POLICY_SCORERS.contains(&id)
+}
+
 /// Returns the scorers that apply to a case. They are the same for all its trials.
 pub fn scorers_for_case(workspace: &Workspace, case: &Case) -> Vec<&'static dyn Scorer> {
-    SCORERS.iter().filter(|scorer| scorer.applies(workspace, case)).copied().collect()
+    SCORERS.iter().filter(|scorer| is_in_force(workspace, scorer.id()) && scorer.applies(workspace, case)).copied().collect()
 }
 
 /// Returns all scores of a transcript, those of the workspace's programs last; for an aborted trial only the safety violations seen before the abort.

@@ -19,7 +19,11 @@ pub fn declared_deviations(workspace: &Workspace) -> Vec<DeclaredDeviation> {
     let gates = workspace.gates.iter().filter_map(|gate| gate.deviates.as_ref()).chain(&workspace.gates_deviate);
     let tiers = workspace.tiers.tiers.iter().filter_map(|tier| tier.deviates.as_ref());
     let ci = workspace.tiers.ci.iter().filter_map(|row| row.deviates.as_ref());
-    let declared = gates.chain(tiers).chain(ci).chain(&workspace.tiers.deviates).chain(&workspace.policy.deviates);
+    let declared = gates
+        .chain(tiers)
+        .chain(ci)
+        .chain(&workspace.tiers.deviates)
+        .chain(workspace.policy.iter().filter_map(|policy| policy.deviates.as_ref()));
     let mut all: Vec<DeclaredDeviation> = declared
         .map(|reason| {
             let is_covered = |shortfall: &&SpecShortfall| shortfall.reason.as_ref().is_some_and(|given| given.at == reason.at);
