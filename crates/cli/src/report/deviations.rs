@@ -6,15 +6,21 @@ use model::Workspace;
 use score::spec_bounds::{DeclaredDeviation, declared_deviations};
 use serde_json::{Value, json};
 
-/// Returns one line per declared reason.
+/// Returns one line per declared reason, and one for each row that it excuses and that is less strict than the specification. Missing rows
+/// are only counted.
 pub(super) fn lines(io: &CliOutput, workspace: &Workspace) -> Vec<String> {
-    declared_deviations(workspace).iter().map(|deviation| line(io, deviation)).collect()
+    let deviations = declared_deviations(workspace);
+    deviations.iter().flat_map(|deviation| std::iter::once(line(io, deviation)).chain(lowered(deviation))).collect()
 }
 
 fn line(io: &CliOutput, deviation: &DeclaredDeviation) -> String {
     let rows = model::count(deviation.covers.len(), "difference");
     let (place, reason) = (escape_control(&io.location(&deviation.at)), escape_control(&deviation.reason));
     format!("weaker than the specification: {place}  {reason}  ({rows})")
+}
+
+fn lowered(deviation: &DeclaredDeviation) -> impl Iterator<Item = String> {
+    deviation.lowered.iter().map(|what| format!("weaker than the specification: {}", escape_control(what)))
 }
 
 pub(super) fn text(io: &CliOutput, workspace: &Workspace) -> String {
@@ -27,6 +33,6 @@ pub(super) fn markdown(io: &CliOutput, workspace: &Workspace) -> String {
 }
 
 pub(super) fn json(io: &CliOutput, workspace: &Workspace) -> Value {
-    let row = |deviation: &DeclaredDeviation| json!({ "file": io.file_path(&deviation.at), "line": deviation.at.line, "reason": deviation.reason, "covers": deviation.covers });
+    let row = |deviation: &DeclaredDeviation| json!({ "file": io.file_path(&deviation.at), "line": deviation.at.line, "reason": deviation.reason, "covers": deviation.covers, "lowered": deviation.lowered });
     declared_deviations(workspace).iter().map(row).collect()
 }

@@ -55,8 +55,17 @@ impl KillSchedule {
             &["--subject", "local"],
             &["--subject", "priced", "--budget", "90"],
             &["--subject", "local", "--subject", "echo"],
+            &["--subject", "local", "--subject", "process:/bin/sh agent.sh"],
         ]));
-        add(draw.pick(&[&["--suite", "tool_selection"], &["--case", "how_much_usdc"], &[]]));
+        add(draw.pick(&[
+            &["--suite", "tool_selection"],
+            &["--case", "how_much_usdc"],
+            &["--profile", "trader"],
+            &["--agent", "trader"],
+            &["--skill", "swap"],
+            &["--tag", "happy_path"],
+            &[],
+        ]));
         add(draw.pick(&[&["--concurrency", "1"], &["--concurrency", "4"], &["--concurrency", "32"]]));
         add(draw.pick(&[&["--cache"], &["--no-cache"]]));
         add(draw.pick(&[&[], &["--defence", "enforce"]]));
@@ -64,6 +73,8 @@ impl KillSchedule {
         add(draw.pick(&[&[], &["--judge", "local"], &["--no-judge"]]));
         add(draw.pick(&[&[], &["--user", "local"]]));
         add(draw.pick(&[&[], &["--imported-tools", "stub"]]));
+        add(draw.pick(&[&[], &["--sandbox", "none"]]));
+        add(draw.pick(&[&[], &["--trust-claims"]]));
         add(draw.pick(&[&["--trials", "2"], &["--trials", "5"], &["--trials", "12"]]));
         let seed = draw.below(1000).to_string();
         add(&["--seed", &seed]);
@@ -103,6 +114,7 @@ async fn run_killed_and_resumed_without_flags_has_the_undisturbed_record() {
         killed += u64::from(outcome);
         replayed += u64::from(outcome && schedule.recording == RecordingFlag::Replay);
     }
+    println!("{} schedules: {killed} killed before their end, {replayed} of them replaying", schedule_count());
     assert!(killed > schedule_count() / 2 && replayed > 0, "{killed} killed, {replayed} of them replaying");
 }
 
