@@ -14,7 +14,7 @@ pub(super) fn hint(shown: &RunReport<'_>) -> Option<[String; 2]> {
     let verdicts = match (shown.undecided_without_judge, summary.claim.tier) {
         (0, _) => String::new(),
         (open, Some(_)) => format!(", so {} undecided", model::count_of(open, "verdict is", "verdicts are")),
-        (open, None) => format!(", so {} not in scope; a tier demands a judge", model::count_of(open, "verdict is", "verdicts are")),
+        (open, None) => format!(", so {} not in scope", model::count_of(open, "verdict is", "verdicts are")),
     };
     let open = match summary.outcomes.unjudged {
         0 => "all of them decided by other expectations".to_owned(),
