@@ -35,7 +35,7 @@ pub use failed_cases::failed_cases;
 pub use funding::FundingAdvice;
 pub use golden::{BaselineStatus, ChangedCase, GoldenDiff, GoldenSet, WordingChange, WordingCounts, WordingVerdict};
 pub use judging::{CalibrationError, CalibrationIntervals, CalibrationReport, UnreadVerdict, ask_judge, calibrate_judge};
-pub use plan::{CostForecast, RunPlan, outline, plan};
+pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
 pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};
 pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};

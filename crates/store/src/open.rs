@@ -12,6 +12,9 @@ use std::time::Duration;
 /// Attempts to open a store. SQLite's busy timeout does not cover the switch to WAL mode, so that step is retried here.
 const MAX_OPEN_ATTEMPTS: u32 = 400;
 const RETRY_PAUSE: Duration = Duration::from_millis(25);
+const PAGE_BYTES: u32 = 16 << 10;
+/// Size of the write-ahead log at which it is copied into the store.
+const WAL_BYTES: u32 = 16 << 20;
 
 impl Store {
     /// Opens or creates a store, converting older formats with `outcome`. Processes that share a store wait for each other.
@@ -65,10 +68,12 @@ fn ignore_in_git(path: &Path) {
 
 fn prepare_connection(mut connection: Connection, outcome: OutcomeRule) -> Result<Connection, StoreError> {
     connection.busy_handler(Some(wait_for_lock))?;
+    // Most trials take a little more than half of a page of 4 kB, which would leave the rest of it empty. Existing stores keep their size.
+    connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // Commits survive a crash of this process. A power cut may lose the last ones but does not corrupt the file.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+    connection.pragma_update(None, "wal_autocheckpoint", WAL_BYTES / PAGE_BYTES)?;
     connection.set_prepared_statement_cache_capacity(64);
     if version(&connection)? == SCHEMA_VERSION {
         return Ok(connection);

@@ -3,6 +3,7 @@
 mod chat;
 mod ci;
 mod evidence;
+mod formats;
 mod former_flags;
 mod golden;
 mod list;
@@ -16,6 +17,7 @@ mod world;
 
 pub(crate) use chat::{CalibrateArgs, CaseCommand, CaseNewArgs, ChatArgs, JudgeCommand};
 pub(crate) use ci::{CiCommand, CiGitlabArgs, CiPipelineArgs, CiPlanArgs, CiVerdictArgs};
+pub(crate) use formats::{command_line, parse_command_line};
 pub(crate) use former_flags::former_flag_warnings;
 pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
 pub(crate) use list::{ListArgs, ListTarget};
@@ -31,6 +33,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+const GLOBAL_HEADING: &str = "Options of all commands";
 const STYLES: Styles = Styles::styled().header(AnsiColor::Green.on_default().bold()).usage(AnsiColor::Green.on_default().bold());
 
 /// Evaluates LLM-driven DeFi agents before real money is at stake.
@@ -52,7 +55,7 @@ pub(crate) struct Cli {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options of all commands")]
+#[command(next_help_heading = GLOBAL_HEADING)]
 pub(crate) struct GlobalArgs {
     /// Workspace folder [default: ./evals if it exists, else the current folder if it is a workspace, else the embedded one]
     #[arg(long, short = 'w', global = true, value_name = "DIR")]
@@ -60,7 +63,7 @@ pub(crate) struct GlobalArgs {
     /// Use the embedded reference workspace even if there is another one
     #[arg(long, global = true, conflicts_with = "workspace")]
     pub embedded: bool,
-    /// Output format; junit, markdown, github and sarif are reports of smoke, run and score
+    /// Output format; each command shows its own in its help
     #[arg(long, global = true, value_enum, default_value_t = ReportFormat::Text)]
     pub format: ReportFormat,
     /// Write the result to a file instead of standard output

@@ -6,10 +6,12 @@ use model::{CheckWaiver, Workspace};
 use score::spec_bounds::{DeclaredDeviation, declared_deviations};
 use serde_json::{Value, json};
 
-/// Returns one line per declared reason.
+/// Returns one line per declared reason, and one for each row that it excuses and that is less strict than the specification. Missing rows
+/// are only counted.
 pub(super) fn lines(io: &CliOutput, workspace: &Workspace) -> Vec<String> {
-    let deviations = declared_deviations(workspace).into_iter().map(|deviation| line(io, &deviation));
-    deviations.chain(workspace.defaults.waivers.iter().map(|waiver| waiver_line(io, waiver))).collect()
+    let deviations = declared_deviations(workspace);
+    let reasons = deviations.iter().flat_map(|deviation| std::iter::once(line(io, deviation)).chain(lowered(deviation)));
+    reasons.chain(workspace.defaults.waivers.iter().map(|waiver| waiver_line(io, waiver))).collect()
 }
 
 fn waiver_line(io: &CliOutput, waiver: &CheckWaiver) -> String {
@@ -22,6 +24,10 @@ fn line(io: &CliOutput, deviation: &DeclaredDeviation) -> String {
     let rows = model::count(deviation.covers.len(), "difference");
     let (place, reason) = (escape_control(&io.location(&deviation.at)), escape_control(&deviation.reason));
     format!("weaker than the specification: {place}  {reason}  ({rows})")
+}
+
+fn lowered(deviation: &DeclaredDeviation) -> impl Iterator<Item = String> {
+    deviation.lowered.iter().map(|what| format!("weaker than the specification: {}", escape_control(what)))
 }
 
 pub(super) fn text(io: &CliOutput, workspace: &Workspace) -> String {
@@ -39,6 +45,6 @@ pub(super) fn waivers_json(io: &CliOutput, workspace: &Workspace) -> Value {
 }
 
 pub(super) fn json(io: &CliOutput, workspace: &Workspace) -> Value {
-    let row = |deviation: &DeclaredDeviation| json!({ "file": io.file_path(&deviation.at), "line": deviation.at.line, "reason": deviation.reason, "covers": deviation.covers });
+    let row = |deviation: &DeclaredDeviation| json!({ "file": io.file_path(&deviation.at), "line": deviation.at.line, "reason": deviation.reason, "covers": deviation.covers, "lowered": deviation.lowered });
     declared_deviations(workspace).iter().map(row).collect()
 }

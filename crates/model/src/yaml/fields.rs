@@ -176,7 +176,7 @@ pub fn map<T>(read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> impl Fn(
             report.add(node.line, format!("expected a mapping, found {}", node.describe()), "write key: value lines");
             return None;
         };
-        let mut out = IndexMap::new();
+        let mut out = IndexMap::with_capacity(entries.len());
         let mut complete = true;
         for (key, value) in entries {
             match read(value, report) {

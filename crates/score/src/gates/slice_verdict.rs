@@ -98,11 +98,14 @@ fn verdict(workspace: &Workspace, gate: &Gate, pool: &ReadingPool, value: Option
         Some(_) if pool.has_unscorable() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
         Some(_) if pool.aborted > 0 => (Verdict::NoEvidence, format!("trials aborted: {}", pool.aborted)),
         Some(_) if cases >= needed => {
-            let short =
-                if cases < gate.min_cases { format!("{cases} of the {} cases a tier needs", gate.min_cases) } else { String::new() };
+            let short = if cases < gate.min_cases {
+                format!("{cases} of the {} a tier needs", model::count(gate.min_cases, "case"))
+            } else {
+                String::new()
+            };
             (Verdict::Met, short)
         }
-        Some(_) => (Verdict::NoEvidence, format!("{cases} of {needed} cases")),
+        Some(_) => (Verdict::NoEvidence, format!("{cases} of {}", model::count(needed, "case"))),
         None if scorer_named(workspace, &gate.scorer).is_none() => {
             (Verdict::NoEvidence, format!("{} is not measured by this version", gate.scorer.value))
         }

@@ -24,6 +24,7 @@ pub fn spec_shortfalls(workspace: &Workspace) -> Vec<SpecShortfall> {
                 at: policy.at.clone(),
                 what: format!("{} is {value}, but \"{}\" allows at most {}", bound.key, bound.line, bound.at_most),
                 remedy: format!("write {} or less, or add deviates: \"reason\" to policy.yaml", bound.at_most),
+                is_lowered: true,
                 reason: reason(policy.deviates.as_ref(), None),
             });
         }
