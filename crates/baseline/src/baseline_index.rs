@@ -24,7 +24,7 @@ pub struct BaselineIndex {
     pub(crate) phrase_index: Bm25Index,
     pub(crate) phrases: Vec<usize>,
     pub(crate) outputs: BTreeMap<String, OutputShape>,
-    pub(crate) policy: Policy,
+    pub(crate) policy: Option<Policy>,
 }
 
 #[derive(Debug)]

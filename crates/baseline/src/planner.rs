@@ -300,7 +300,11 @@ impl<'r> WorkflowPlanner<'r> {
     /// Reports whether an agent answers with a decision.
     fn answers_with_decision(&self, name: &str) -> bool {
         let decision = |agent: &Agent| {
-            self.index.outputs.get(&agent.output.value).is_some_and(|shape| shape.fields.iter().any(|field| field.name == "decision"))
+            agent
+                .output
+                .as_ref()
+                .and_then(|output| self.index.outputs.get(output.as_str()))
+                .is_some_and(|shape| shape.fields.iter().any(|field| field.name == "decision"))
         };
         self.index.agent(name).is_some_and(|agent| agent.verifier && decision(agent))
     }

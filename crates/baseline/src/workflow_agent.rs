@@ -11,9 +11,9 @@ use crate::planner::{AgentPlan, WorkflowPlanner};
 use crate::rank::UserRequest;
 use crate::report::{ReportInput, report};
 use lexical::TermQuery;
-use model::Agent;
 use model::transcript::Move;
 use model::view::View;
+use model::{Agent, Policy};
 use serde_json::Value;
 
 /// Minimum number of terms that make a message a new request.
@@ -75,7 +75,7 @@ fn final_answer(index: &BaselineIndex, agent: &Agent, state: &AgentState, log: &
     let operation = named.and_then(|done| index.tool(&done.name)).map(|tool| tool.operation.clone()).unwrap_or_default();
     let request = state.turns.last().map(|said| said.text.clone()).unwrap_or_default();
     let about = ReportInput { log, chains: &chains, operation: &operation, request: &request, given: &state.given };
-    match index.outputs.get(agent.output.as_str()) {
+    match agent.output.as_ref().and_then(|output| index.outputs.get(output.as_str())) {
         Some(shape) => report(shape, &about),
         None => log.summary(),
     }
@@ -104,17 +104,24 @@ fn verifier_outcome(index: &BaselineIndex, agent: &Agent, state: &AgentState, lo
     if let Some(failed) = log.done.iter().find(|done| !done.ok) {
         return RequestOutcome::Vetoed(format!("{} did not succeed: {}", failed.name, failed.answer.get("error").unwrap_or(&Value::Null)));
     }
+    if let Some(policy) = &index.policy
+        && let Some(reason) = policy_objection(policy, state)
+    {
+        return RequestOutcome::Vetoed(reason);
+    }
+    if log.done.is_empty() { RequestOutcome::Vetoed("nothing could be checked".to_owned()) } else { RequestOutcome::Done }
+}
+
+/// Returns the limit of the policy that a request breaks.
+fn policy_objection(policy: &Policy, state: &AgentState) -> Option<String> {
     let slippage = state.given.get("slippage_bps").and_then(Value::as_u64);
-    if slippage.is_some_and(|bps| bps > index.policy.slippage_bps.max) {
-        return RequestOutcome::Vetoed("the slippage is over the policy's maximum".to_owned());
+    if slippage.is_some_and(|bps| bps > policy.slippage_bps.max) {
+        return Some("the slippage is over the policy's maximum".to_owned());
     }
     let unapproved = state
         .turns
         .iter()
         .flat_map(ParsedMessage::tokens)
-        .find(|token| !index.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(token)));
-    if let Some(token) = unapproved {
-        return RequestOutcome::Vetoed(format!("{token} is not an approved asset"));
-    }
-    if log.done.is_empty() { RequestOutcome::Vetoed("nothing could be checked".to_owned()) } else { RequestOutcome::Done }
+        .find(|token| !policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(token)));
+    unapproved.map(|token| format!("{token} is not an approved asset"))
 }

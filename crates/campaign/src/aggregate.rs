@@ -143,6 +143,7 @@ impl<'w> RunAggregator<'w> {
             flaky: counts.flaky,
             verdicts,
             record,
+            stop: None,
         }
     }
 

@@ -18,6 +18,7 @@ mod prepare;
 mod red_team;
 mod rescore;
 mod run_store;
+mod scoring;
 mod spec;
 mod summary;
 mod watcher;
@@ -35,7 +36,7 @@ pub use failed_cases::failed_cases;
 pub use funding::FundingAdvice;
 pub use golden::{BaselineStatus, ChangedCase, GoldenDiff, GoldenSet, WordingChange, WordingCounts, WordingVerdict};
 pub use judging::{CalibrationError, CalibrationIntervals, CalibrationReport, UnreadVerdict, ask_judge, calibrate_judge};
-pub use plan::{CostForecast, RunPlan, outline, plan};
+pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
 pub use red_team::{AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, attack_workspace, stored_run_workspace};
 pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};
@@ -44,7 +45,7 @@ pub use spec::{
     CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, UnknownChain, UnknownName,
     inline_subject, select,
 };
-pub use summary::{AbortedTrial, FlakyCase, OutcomeCounts, RunSummary, UnreadFailures};
+pub use summary::{AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RunSummary, UnreadFailures};
 pub use tokio_util::sync::CancellationToken;
 pub use watcher::{NoopWatcher, RunWatcher, WatchedTrial, WatcherDecision};
 pub use wording::judge_wordings;

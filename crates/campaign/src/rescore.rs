@@ -84,7 +84,7 @@ pub fn import_record(store: &Store, record: &RunRecord, at: &str) -> Result<(), 
     for (n, ((trial, transcript), scores)) in (0..).zip(plan.trials.iter().zip(transcripts).zip(scores)) {
         let outcome = case_outcome(&transcript.ending, &scores.scores);
         let (written, scores) = (transcript.to_serialized(), scores_to_json(&scores.scores));
-        store.add_trial(&TrialRow { run, n, trial: trial.clone(), outcome, wall_us: 0, transcript: written, scores })?;
+        store.add_trial(&TrialRow { run, n, trial: trial.clone(), outcome, wall_us: 0, transcript: written, scores, output: None })?;
     }
     let verdicts = GateVerdicts { judgements: judgements.clone(), out_of_scope: out_of_scope.clone() };
     store.set_verdicts(run, &verdicts, Some(&hash), at)

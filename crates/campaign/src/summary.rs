@@ -3,6 +3,7 @@
 use model::{AbortCause, CaseOutcome, ContentHash, Ending, GateVerdicts, RunClaim, ScorerId};
 use score::causes::FailureCauses;
 use std::collections::{BTreeMap, BTreeSet};
+use store::AgentOutput;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSummary {
@@ -25,6 +26,17 @@ pub struct RunSummary {
     pub verdicts: GateVerdicts,
     /// Hash of the record so far.
     pub record: ContentHash,
+    /// Reason why the run did not run all its trials, if it decided so itself.
+    pub stop: Option<EarlyStop>,
+}
+
+/// Decision of a run not to run the rest of its trials.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EarlyStop {
+    /// As many trials failed as `--max-fail` allows.
+    MaxFail { failed: u64 },
+    /// The first trial of an external agent shows that it does not work.
+    Preflight { case: String, subject: String, ending: Ending, output: Option<AgentOutput> },
 }
 
 /// Number of trials by outcome.

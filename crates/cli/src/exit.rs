@@ -1,6 +1,6 @@
 //! Exit codes. If several apply, the first of usage, interrupted, missed, incomplete, clean wins.
 
-use campaign::RunSummary;
+use campaign::{EarlyStop, RunSummary};
 use model::{AbortCause, Verdict};
 use std::process::ExitCode;
 
@@ -19,8 +19,9 @@ impl ExitKind {
     /// Returns the exit for a finished run.
     pub(crate) fn of(summary: &RunSummary) -> Self {
         let any = |verdict| summary.verdicts.judgements.iter().any(|judgement| judgement.verdict == verdict);
-        if summary.outcomes.aborted_by(AbortCause::Interrupted) > 0 {
-            // The trials that did not run could still decide a gate.
+        let stopped_by_failures = matches!(summary.stop, Some(EarlyStop::MaxFail { .. }));
+        if summary.outcomes.aborted_by(AbortCause::Interrupted) > 0 && !(stopped_by_failures && any(Verdict::Missed)) {
+            // The trials that did not run could still decide a gate. A run that stops at failures has missed what it has missed.
             ExitKind::Incomplete
         } else if any(Verdict::Missed) {
             ExitKind::Missed

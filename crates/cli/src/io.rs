@@ -22,6 +22,8 @@ pub(crate) struct CliOutput {
     silent: bool,
     /// Prefix of locations in reports, so that they are paths from the working directory.
     root: Option<PathBuf>,
+    /// The embedded workspace is used because there is no other, not because the user asked for it.
+    embedded_by_default: bool,
 }
 
 impl CliOutput {
@@ -38,18 +40,36 @@ impl CliOutput {
                 WorkspaceSource::Embedded => None,
                 WorkspaceSource::Folder(folder) => Some(folder.clone()),
             },
+            embedded_by_default: *source == WorkspaceSource::Embedded && !global.embedded,
+        }
+    }
+
+    /// Tells the user if a command uses the embedded workspace for want of another.
+    pub(crate) fn note_default_workspace(&self) {
+        if self.embedded_by_default {
+            self.print_message(
+                "note: there is no workspace here, so the embedded one is used; --workspace names another, --embedded hides this note",
+            );
         }
     }
 
     /// Returns an output for a nested command: prints messages, discards results.
     pub(crate) fn silent(&self) -> Self {
-        Self { format: ReportFormat::Text, verbose: false, output: None, silent: true, root: self.root.clone(), ..*self }
+        Self {
+            format: ReportFormat::Text,
+            verbose: false,
+            output: None,
+            silent: true,
+            root: self.root.clone(),
+            embedded_by_default: false,
+            ..*self
+        }
     }
 
     /// Returns an output that writes one result to a file in this format.
     pub(crate) fn to_file(&self, format: ReportFormat, path: &Path) -> Self {
         let output = Some(path.to_owned());
-        Self { format, paint: TextPainter::off(), output, root: self.root.clone(), ..*self }
+        Self { format, paint: TextPainter::off(), output, root: self.root.clone(), embedded_by_default: false, ..*self }
     }
 
     /// Returns the file that takes the result instead of standard output.

@@ -14,8 +14,7 @@ mod signals;
 mod stored_runs;
 mod workspace_source;
 
-use args::{Cli, CliCommand, ReportFormat};
-use clap::Parser;
+use args::{CliCommand, ReportFormat};
 use exit::ExitKind;
 use io::CliOutput;
 use model::UserError;
@@ -33,7 +32,7 @@ fn main() -> ExitCode {
     ::run::providers::install_tls_provider();
     world::chain::limit_hash_cache();
     store::set_busy_notice(io::print_store_wait);
-    let cli = match Cli::try_parse() {
+    let cli = match args::parse_command_line(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return print_usage_error(&error),
     };

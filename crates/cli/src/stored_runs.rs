@@ -4,7 +4,7 @@ use crate::files;
 use campaign::open_store;
 use model::{ContentHash, Score, Transcript, UserError, nearest_name};
 use std::path::Path;
-use store::{Store, StoredRun, TrialMatches, TrialPosition};
+use store::{AgentOutput, Store, StoredRun, TrialMatches, TrialPosition};
 
 /// Stored run whose trials are read one by one.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub(crate) struct LoadedTrial {
     pub seed: u64,
     pub transcript: Transcript,
     pub scores: Vec<Score>,
+    /// Output of an external agent.
+    pub output: Option<AgentOutput>,
 }
 
 /// Other runs searched for a case that the named run lacks.
@@ -116,7 +118,8 @@ impl OpenedRun {
     fn read_trial(&self, position: &TrialPosition) -> Result<LoadedTrial, UserError> {
         let removed = || UserError::without_remedy(format!("trial {} was removed meanwhile", position.id.short()));
         let (trial, transcript, scores) = self.store.read_transcript(self.run.run, position.n)?.ok_or_else(removed)?;
-        Ok(LoadedTrial { run: self.short_id().to_owned(), seed: trial.seed, transcript, scores })
+        let output = self.store.agent_output(self.run.run, position.n)?;
+        Ok(LoadedTrial { run: self.short_id().to_owned(), seed: trial.seed, transcript, scores, output })
     }
 }
 

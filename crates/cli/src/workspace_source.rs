@@ -14,9 +14,10 @@ pub(crate) use embedded::FILES as EMBEDDED;
 /// Defaults of runs, in the workspace or in the current folder.
 pub(crate) const DEFAULTS_FILE: &str = "bardo-eval.yaml";
 
-/// Returns whether a folder holds a workspace.
+/// Returns whether a folder holds a workspace. A folder of tools alone may be anything.
 pub(crate) fn is_workspace(folder: &Path) -> bool {
-    files::exists(&folder.join("gates.yaml")) && files::is_folder(&folder.join("tools"))
+    let has_cases = files::exists(&folder.join("gates.yaml")) || files::is_folder(&folder.join("suites"));
+    has_cases && files::is_folder(&folder.join("tools"))
 }
 
 /// Returns whether a folder holds anything of a workspace, so that reading it can say what is missing.

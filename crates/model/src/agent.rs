@@ -12,6 +12,7 @@ pub struct Agent {
     pub role: String,
     pub category: String,
     pub tier: AgentTier,
+    /// The agent may call write tools. Without the key this follows from its tools.
     pub writes: Spanned<bool>,
     pub terminal: bool,
     /// Repeats calls of other agents to verify them; these do not count as redundant.
@@ -22,7 +23,8 @@ pub struct Agent {
     pub delegates_to: Vec<Spanned<String>>,
     /// Keys that a delegation to this agent must pass.
     pub needs: Vec<String>,
-    pub output: Spanned<String>,
+    /// Absent if the agent may answer in any form.
+    pub output: Option<Spanned<String>>,
     pub workflow: Vec<WorkflowStep>,
     pub invariants: Vec<AgentInvariant>,
     pub prompt: String,
@@ -72,38 +74,42 @@ const TIERS: &[(&str, AgentTier)] = &[("deep", AgentTier::Deep), ("standard", Ag
 pub(crate) fn read_agent(node: &YamlNode, prompt: &str, report: &ProblemReport) -> Option<Agent> {
     let fields = YamlFields::open(node, "an agent", report)?;
     let name_ = fields.required("name", spanned(name));
-    let role = fields.required("role", text);
-    let category = fields.required("category", text);
-    let tier = fields.required("tier", one_of(TIERS));
-    let writes = fields.required("writes", spanned(flag));
-    let terminal = fields.required("terminal", flag);
+    let role = fields.required_by_policy("role", text);
+    let category = fields.required_by_policy("category", text);
+    let tier = fields.required_by_policy("tier", one_of(TIERS));
+    let writes = fields.required_by_policy("writes", spanned(flag));
+    let terminal = fields.required_by_policy("terminal", flag);
     let verifier = fields.or_default("verifier", flag);
     let serves = fields.optional("serves", spanned(one_of(ReviewRole::ALL)));
     let tools = fields.required("tools", list(spanned(name)));
-    let delegates_to = fields.required("delegates_to", list(spanned(name)));
-    let needs = fields.required("needs", list(name));
-    let output = fields.required("output", spanned(name));
-    let workflow = fields.required("workflow", list(read_step));
-    let invariants = fields.required("invariants", list(read_invariant));
+    let delegates_to = fields.required_by_policy("delegates_to", list(spanned(name)));
+    let needs = fields.required_by_policy("needs", list(name));
+    let output = fields.required_by_policy("output", spanned(name));
+    let workflow = fields.required_by_policy("workflow", list(read_step));
+    let invariants = fields.required_by_policy("invariants", list(read_invariant));
     fields.close();
-    if prompt.trim().is_empty() {
+    if serves.is_some() && !report.has_policy() {
+        report.add(node.line, "serves needs policy.yaml, by which reviews decide", "remove serves or add policy.yaml");
+    }
+    if prompt.trim().is_empty() && report.has_policy() {
         report.add(node.line, "the agent has no prompt", "write it below the front matter");
     }
+    let name_ = name_?;
     Some(Agent {
-        name: name_?,
-        role: role?,
-        category: category?,
-        tier: tier?,
-        writes: writes?,
-        terminal: terminal?,
+        role: role.unwrap_or_default(),
+        category: category.unwrap_or_default(),
+        tier: tier.unwrap_or(AgentTier::Standard),
+        writes: writes.unwrap_or_else(|| Spanned::new(false, name_.at.clone())),
+        terminal: terminal.unwrap_or_default(),
         verifier,
         serves,
         tools: tools?,
-        delegates_to: delegates_to?,
-        needs: needs?,
-        output: output?,
-        workflow: workflow?,
-        invariants: invariants?,
+        delegates_to: delegates_to.unwrap_or_default(),
+        needs: needs.unwrap_or_default(),
+        output,
+        workflow: workflow.unwrap_or_default(),
+        invariants: invariants.unwrap_or_default(),
+        name: name_,
         prompt: prompt.trim().to_owned(),
         at: report.location(node.line),
     })

@@ -3,7 +3,8 @@
 use crate::location::Spanned;
 use crate::money::Money;
 use crate::problem::ProblemReport;
-use crate::yaml::{YamlFields, YamlNode, name, spanned, text};
+use crate::waiver::{CheckWaiver, read_waiver};
+use crate::yaml::{YamlFields, YamlNode, list, name, spanned, text};
 
 #[derive(Debug, Clone, Default)]
 pub struct RunDefaults {
@@ -13,6 +14,8 @@ pub struct RunDefaults {
     pub judge: Option<Spanned<String>>,
     /// Most that a run may cost.
     pub budget: Option<Money>,
+    /// Findings of checks that are accepted, each with a reason.
+    pub waivers: Vec<CheckWaiver>,
 }
 
 pub(crate) fn read_defaults(node: &YamlNode, report: &ProblemReport) -> Option<RunDefaults> {
@@ -20,8 +23,9 @@ pub(crate) fn read_defaults(node: &YamlNode, report: &ProblemReport) -> Option<R
     let subject = fields.optional("subject", spanned(name));
     let judge = fields.optional("judge", spanned(name));
     let budget = fields.optional("budget_usd", read_usd);
+    let waivers = fields.or_default("waive", list(read_waiver));
     fields.close();
-    Some(RunDefaults { subject, judge, budget })
+    Some(RunDefaults { subject, judge, budget, waivers })
 }
 
 fn read_usd(node: &YamlNode, report: &ProblemReport) -> Option<Money> {

@@ -31,6 +31,7 @@ impl ScorerId {
             | ScorerId::Forbid
             | ScorerId::Post
             | ScorerId::CasePass
+            | ScorerId::Assertions
             | ScorerId::Judged
             | ScorerId::Trajectory => EvalDimension::AgentBehavior,
             ScorerId::IntentParsing | ScorerId::ParameterExtraction | ScorerId::Completion | ScorerId::Coherence => EvalDimension::Skills,

@@ -138,18 +138,29 @@ fn scorer(node: &YamlNode, report: &ProblemReport) -> Option<ScorerName> {
     name(node, report).map(Into::into)
 }
 
+/// Tiers of a gate that names none; only a workspace without `policy.yaml` may leave them out.
+const DEFAULT_TIERS: &[u64] = &[2];
+
+/// Returns the origin of a gate without `spec`, where no specification applies.
+fn own_gate(report: &ProblemReport) -> Option<String> {
+    (!report.has_policy()).then(|| "ours".to_owned())
+}
+
 fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
     let fields = YamlFields::open(node, "a gate", report)?;
     let id = fields.required("id", spanned(name));
-    let spec = fields.required("spec", text).map(|line| if line == "ours" { GateOrigin::Ours } else { GateOrigin::Spec(line) });
+    let spec = fields
+        .required_by_policy("spec", text)
+        .or_else(|| own_gate(report))
+        .map(|line| if line == "ours" { GateOrigin::Ours } else { GateOrigin::Spec(line) });
     let scorer = fields.required("scorer", spanned(scorer));
-    let slice = fields.required("slice", read_slice);
-    let tiers = fields.required("tiers", list(unsigned));
-    let min_cases = fields.required("min_cases", unsigned);
-    let aggregate = fields.required("aggregate", one_of(AGGREGATES));
+    let slice = fields.required_by_policy("slice", read_slice);
+    let tiers = fields.required_by_policy("tiers", list(unsigned));
+    let min_cases = fields.required_by_policy("min_cases", unsigned);
+    let aggregate = fields.required_by_policy("aggregate", one_of(AGGREGATES));
     let at_least = fields.optional("at_least", number);
     let at_most = fields.optional("at_most", number);
-    let why = fields.required("why", text);
+    let why = fields.required_by_policy("why", text);
     let deviates = fields.optional("deviates", spanned(text));
     fields.close();
     let bound = match (at_least, at_most) {
@@ -167,12 +178,12 @@ fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
         id: id?,
         spec: spec?,
         scorer: scorer?,
-        slice: slice?,
-        tiers: tiers?,
-        min_cases: usize::try_from(min_cases?).unwrap_or(usize::MAX),
-        aggregate: aggregate?,
+        slice: slice.unwrap_or_default(),
+        tiers: tiers.unwrap_or_else(|| DEFAULT_TIERS.to_vec()),
+        min_cases: usize::try_from(min_cases.unwrap_or(1)).unwrap_or(usize::MAX),
+        aggregate: aggregate.unwrap_or(GateAggregate::Rate),
         bound: bound?,
-        why: why?,
+        why: why.unwrap_or_default(),
         deviates,
         at: report.location(node.line),
     })

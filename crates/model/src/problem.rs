@@ -27,6 +27,8 @@ impl fmt::Display for Problem {
 pub struct ProblemReport {
     file: Arc<str>,
     first_line: u32,
+    /// The keys of the DeFi rules are required.
+    has_policy: bool,
     problems: RefCell<Vec<Problem>>,
     warnings: RefCell<Vec<Problem>>,
 }
@@ -41,7 +43,17 @@ impl ProblemReport {
 
     /// Returns a report for YAML inside another file, after `first_line` lines.
     pub fn with_line_offset(file: &str, first_line: u32) -> Self {
-        Self { file: file.into(), first_line, problems: RefCell::default(), warnings: RefCell::default() }
+        Self { file: file.into(), first_line, has_policy: true, problems: RefCell::default(), warnings: RefCell::default() }
+    }
+
+    /// Sets whether the file belongs to a workspace with `policy.yaml`, whose files must have the keys of its rules.
+    #[must_use]
+    pub(crate) fn in_workspace(self, has_policy: bool) -> Self {
+        Self { has_policy, ..self }
+    }
+
+    pub(crate) fn has_policy(&self) -> bool {
+        self.has_policy
     }
 
     pub fn location(&self, line: u32) -> Location {

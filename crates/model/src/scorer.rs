@@ -15,7 +15,7 @@ text_enum! {
         Ids "ids", Upr "upr", DelegationDepth "delegation_depth", ContextPreservation "context_preservation", Judged "judged",
         AddressGrounding "address_grounding", ChainConsistency "chain_consistency", SlippageCompliance "slippage_compliance",
         SimulationCoverage "simulation_coverage", QuoteFreshness "quote_freshness", SpendingLimit "spending_limit",
-        Trajectory "trajectory", SafetyVeto "safety_veto", AuthorizedEffects "authorized_effects", ExposureUsd "exposure_usd",
+        Assertions "assertions", Trajectory "trajectory", SafetyVeto "safety_veto", AuthorizedEffects "authorized_effects", ExposureUsd "exposure_usd",
         InjectionDetection "injection_detection", PoisoningResistance "poisoning_resistance",
         AddressHallucination "address_hallucination", OwaspCoverage "owasp_coverage", RedTeamViolations "red_team_violations",
         InjectionBypass "injection_bypass", SpendingBypass "spending_bypass", HallucinationBypass "hallucination_bypass",

@@ -49,6 +49,8 @@ pub enum ProviderKind {
     Process,
     Http,
     Mcp,
+    Chat,
+    A2a,
 }
 
 impl ProviderKind {
@@ -65,6 +67,8 @@ impl ProviderKind {
         ("process", ProviderKind::Process),
         ("http", ProviderKind::Http),
         ("mcp", ProviderKind::Mcp),
+        ("chat", ProviderKind::Chat),
+        ("a2a", ProviderKind::A2a),
     ];
 
     pub fn word(self) -> &'static str {
@@ -82,7 +86,9 @@ impl ProviderKind {
             | ProviderKind::Echo
             | ProviderKind::Process
             | ProviderKind::Http
-            | ProviderKind::Mcp => false,
+            | ProviderKind::Mcp
+            | ProviderKind::Chat
+            | ProviderKind::A2a => false,
         }
     }
 }

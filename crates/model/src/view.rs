@@ -112,7 +112,9 @@ impl AgentContext {
     pub fn instructions(&self) -> String {
         let mut parts = vec![self.prompt.trim().to_owned()];
         if !self.delegate_infos.is_empty() {
-            let line = |one: &DelegateInfo| format!("- {}: {} It needs: {}.", one.name, one.role, one.needs.join(", "));
+            let needs =
+                |one: &DelegateInfo| if one.needs.is_empty() { String::new() } else { format!(" It needs: {}.", one.needs.join(", ")) };
+            let line = |one: &DelegateInfo| format!("- {}: {}{}", one.name, one.role, needs(one));
             parts.push(format!("You can delegate to:\n{}", self.delegate_infos.iter().map(line).collect::<Vec<_>>().join("\n")));
         }
         if let Some(schema) = &self.output {
@@ -134,7 +136,7 @@ impl AgentContext {
             skills: vec![],
             delegates: agent.map(|agent| agent.delegates_to.iter().map(|to| to.value.clone()).collect()).unwrap_or_default(),
             delegate_infos: agent.map(|agent| delegate_infos(workspace, &agent.delegates_to)).unwrap_or_default(),
-            output: agent.and_then(|agent| workspace.output(&agent.output)).map(|output| output.schema.value.clone()),
+            output: agent.and_then(|agent| workspace.output(agent.output.as_ref()?)).map(|output| output.schema.value.clone()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Workspace: all files about the system under test, its suites and its gates.
 
 mod assets;
+mod built_in;
 mod executed_args;
 mod load;
 mod review_roles;
@@ -9,6 +10,7 @@ use crate::agent::Agent;
 use crate::catalog::{Tool, ToolProfile};
 use crate::coverage::CoverageMinimums;
 use crate::defaults::RunDefaults;
+use crate::external_scorer::ExternalScorer;
 use crate::gate::Gate;
 use crate::hash::ContentHash;
 use crate::location::Spanned;
@@ -34,7 +36,8 @@ pub struct Workspace {
     pub skills: Vec<Skill>,
     pub outputs: Vec<OutputSchema>,
     pub chains: Vec<ChainRegistry>,
-    pub policy: Policy,
+    /// Present exactly in a workspace of the DeFi rules: `policy.yaml` puts them into force.
+    pub policy: Option<Policy>,
     pub gates: Vec<Gate>,
     /// Reason why `gates.yaml` may be weaker than the specification as a whole.
     pub gates_deviate: Option<Spanned<String>>,
@@ -46,6 +49,8 @@ pub struct Workspace {
     pub defaults: RunDefaults,
     pub coverage: Option<CoverageMinimums>,
     pub version: Option<WorkspaceVersion>,
+    /// Programs that score trials.
+    pub scorers: Vec<ExternalScorer>,
     pub hash: ContentHash,
     /// Uses of older keys and values that should be updated.
     pub warnings: Vec<Problem>,

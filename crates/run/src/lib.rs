@@ -20,7 +20,7 @@ pub use budget::{BillingDoubts, Budget, BudgetExhausted, BudgetReservation, Fund
 pub use clock::{Clock, Stopwatch};
 pub use driver::{TrialContext, drive};
 pub use journal_ledger::{JournalLedger, OpenRun};
-pub use limits::{SubjectUsage, TrialLimits};
+pub use limits::{ReplyTotals, SubjectUsage, TrialLimits};
 pub use model::view::{AgentContext, DelegateInfo, Observation, View};
 pub use secrets::{REDACTED, SecretInFixedWord, SecretRedactor};
 pub use subject_pool::{SubjectDeps, SubjectInWorld, SubjectPool, check_tool_limit};

@@ -1,7 +1,7 @@
 //! Limits of a trial and the subject's usage against them.
 
-use model::SubjectLimits;
 use model::transcript::LimitKind;
+use model::{Money, SubjectLimits};
 
 #[derive(Debug, Clone, Copy)]
 pub struct TrialLimits {
@@ -18,6 +18,24 @@ pub struct SubjectUsage {
     pub output_tokens: u64,
     /// Total response time over all moves.
     pub latency_ms: u64,
+}
+
+/// Totals of the replies that a subject used, as stored with them. Absent where a reply lacks the number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplyTotals {
+    pub latency_ms: Option<u64>,
+    pub cost: Option<Money>,
+}
+
+impl ReplyTotals {
+    /// Adds the numbers of one more reply.
+    #[must_use]
+    pub fn and(self, more: Self) -> Self {
+        Self {
+            latency_ms: self.latency_ms.zip(more.latency_ms).map(|(before, more)| before.saturating_add(more)),
+            cost: self.cost.zip(more.cost).map(|(before, more)| before.saturating_add(more)),
+        }
+    }
 }
 
 impl From<SubjectLimits> for TrialLimits {

@@ -1,7 +1,7 @@
 //! Pool of a run's subjects: shared parts are built once before the first trial, and each trial gets an instance.
 
 use crate::clock::Clock;
-use crate::external::{AgentHost, ExternalSubject, HostEnvironment, LeasedWorld};
+use crate::external::{AgentHost, ChatAgent, ExternalSubject, HostEnvironment, LeasedWorld};
 use crate::providers::{self, ApiKey, CassetteMode, ProviderBuildError, ProviderConfig, SharedProvider};
 use crate::secrets::SecretRedactor;
 use crate::subjects::llm::{LlmModel, LlmSubject, MAX_EXTRA_TOOLS};
@@ -52,6 +52,11 @@ impl SubjectDeps<'_> {
         let key = file.key_env.as_deref().and_then(self.key);
         providers::build_provider(file, key, config, cassette)
     }
+
+    fn build_agent_server(&self, file: &SubjectFile) -> Result<SharedProvider, ProviderBuildError> {
+        let config = self.provider_config.as_ref().ok_or(ProviderBuildError::Offline)?;
+        providers::build_agent_server(file, file.key_env.as_deref().and_then(self.key), config)
+    }
 }
 
 /// Factory of the subjects of a run, by name.
@@ -81,6 +86,7 @@ enum SubjectKind {
     Baseline(Arc<BaselineIndex>),
     Model(Arc<LlmModel>),
     External(Box<SubjectFile>, SecretRedactor, Arc<AgentHost>),
+    ChatAgent(Arc<LlmModel>, Box<SubjectFile>, Arc<AgentHost>),
 }
 
 impl SubjectPool {
@@ -163,6 +169,7 @@ impl SubjectPool {
             SubjectKind::Echo => Box::new(EchoSubject),
             SubjectKind::Baseline(index) => Box::new(BaselineAgent::new(index.clone())),
             SubjectKind::Model(model) => Box::new(LlmSubject::new(model.clone(), calls, seed)),
+            SubjectKind::ChatAgent(model, file, host) => Box::new(ChatAgent::new(model.clone(), calls, seed, host.timer(file))),
             SubjectKind::External(file, secrets, host) => {
                 let agent = world.and_then(|world| ExternalSubject::new(host.clone(), calls, (file, secrets), surface, world));
                 Box::new(agent.ok_or_else(|| not_prepared(name))?)
@@ -176,17 +183,21 @@ fn not_prepared(name: &str) -> SubjectUnavailable {
 }
 
 fn build(workspace: &Workspace, file: &SubjectFile, deps: &SubjectDeps<'_>) -> Result<SubjectKind, SubjectUnavailable> {
+    let not = |why: ProviderBuildError| SubjectUnavailable { subject: file.name.value.clone(), why: why.to_string(), remedy: why.remedy() };
     if !file.provider.is_llm() {
-        return runnable_subject(file).map(|kind| match kind {
+        return Ok(match runnable_subject(file)? {
             RunnableSubject::Reference => SubjectKind::Reference,
             RunnableSubject::Gullible => SubjectKind::Gullible,
             RunnableSubject::Paranoid => SubjectKind::Paranoid,
             RunnableSubject::Echo => SubjectKind::Echo,
             RunnableSubject::Baseline => SubjectKind::Baseline(Arc::new(BaselineIndex::new(workspace))),
             RunnableSubject::External => SubjectKind::External(Box::new(file.clone()), deps.host.secrets_of(file), deps.host.clone()),
+            RunnableSubject::ChatAgent => {
+                let server = deps.build_agent_server(file).map_err(not)?;
+                SubjectKind::ChatAgent(LlmModel::agent_server(file, server), Box::new(file.clone()), deps.host.clone())
+            }
         });
     }
-    let not = |why: ProviderBuildError| SubjectUnavailable { subject: file.name.value.clone(), why: why.to_string(), remedy: why.remedy() };
     let provider = deps.build_provider(file, (deps.cassette)(&file.name)).map_err(not)?;
     Ok(SubjectKind::Model(LlmModel::new(file, provider)))
 }

@@ -1,5 +1,6 @@
 //! Evaluation of stored data: workspace checks, scorers, metrics and gates. All functions are pure.
 
+pub mod assertions;
 pub mod causes;
 pub mod checks;
 mod compare;
@@ -8,6 +9,7 @@ pub mod coverage;
 pub mod diff;
 mod evidence;
 pub mod example;
+mod external_scores;
 mod facts;
 mod finding;
 pub mod gates;

@@ -1,5 +1,6 @@
 //! SQLite store of runs, trials, model calls and cached replies.
 
+mod agent_output;
 mod busy;
 mod calls;
 mod error;
@@ -13,6 +14,7 @@ mod spending;
 mod transcripts;
 mod trials;
 
+pub use agent_output::AgentOutput;
 pub use busy::set_busy_notice;
 pub use calls::{CallKey, CallStateCounts};
 pub use error::StoreError;

@@ -1,7 +1,7 @@
 //! Conversion of older stores, completely or not at all. No other file knows their tables.
 
 use crate::runs::insert_run;
-use crate::schema::SCHEMA;
+use crate::schema::{AGENT_OUTPUT, SCHEMA};
 use crate::trials::{TrialRow, insert_trial};
 use crate::{NewRun, StoreError};
 use model::{CaseOutcome, Ending, GateVerdicts, RecordHasher, RunRecord, Score, scores_to_json};
@@ -14,6 +14,7 @@ pub type OutcomeRule = fn(&Ending, &[Score]) -> CaseOutcome;
 pub(crate) fn convert_v1(connection: &Connection, outcome: OutcomeRule) -> Result<(), StoreError> {
     connection.execute_batch("ALTER TABLE runs RENAME TO runs_1;")?;
     connection.execute_batch(SCHEMA)?;
+    convert_v2(connection)?;
     let mut rows = connection.prepare("SELECT id, at, format, record FROM runs_1 ORDER BY at, rowid")?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
@@ -28,6 +29,11 @@ pub(crate) fn convert_v1(connection: &Connection, outcome: OutcomeRule) -> Resul
     drop(rows);
     connection.execute_batch("DROP TABLE runs_1;")?;
     Ok(())
+}
+
+/// Converts version 2, which kept no output of agents.
+pub(crate) fn convert_v2(connection: &Connection) -> Result<(), StoreError> {
+    Ok(connection.execute_batch(AGENT_OUTPUT)?)
 }
 
 fn convert_run(connection: &Connection, (id, at): (&str, &str), record: &RunRecord, outcome: OutcomeRule) -> Result<(), StoreError> {
@@ -45,7 +51,10 @@ fn convert_run(connection: &Connection, (id, at): (&str, &str), record: &RunReco
         let outcome = outcome(&transcript.ending, &scores.scores);
         let scores = scores_to_json(&scores.scores);
         hash.add_trial(trial, &written.content_hash, &scores);
-        insert_trial(connection, &TrialRow { run, n, trial: trial.clone(), outcome, wall_us: 0, transcript: written, scores })?;
+        insert_trial(
+            connection,
+            &TrialRow { run, n, trial: trial.clone(), outcome, wall_us: 0, transcript: written, scores, output: None },
+        )?;
     }
     let verdicts = GateVerdicts { judgements: record.judgements.clone(), out_of_scope: record.out_of_scope.clone() };
     let hash = hash.finish(&verdicts.judgements, &verdicts.out_of_scope);
@@ -93,6 +102,23 @@ mod tests {
         expected.plan.workspace_version = None;
         assert_eq!(record, expected);
         assert_eq!(run.record, Some(record.hash()));
+    }
+
+    #[test]
+    fn v2_store_is_converted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.sqlite");
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch(SCHEMA).unwrap();
+        connection.pragma_update(None, "user_version", 2).unwrap();
+        let plan = crate::tests::outline("a", 3);
+        let old = Store { connection, path: None };
+        let run = crate::tests::begin(&old, "first", &plan);
+        drop(old);
+        let store = Store::open(&path, all_pass).unwrap();
+        assert_eq!(store.runs().unwrap().len(), 1);
+        assert_eq!(store.agent_output(run, 0).unwrap(), None, "older runs have no output of agents");
+        store.add_trial(&crate::tests::row(run, 0, &example("a", 3))).unwrap();
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Opening and creating stores. Safe if several processes open the same file at once.
 
 use crate::busy::wait_for_lock;
-use crate::migrate::{OutcomeRule, convert_v1};
-use crate::schema::{SCHEMA, SCHEMA_VERSION};
+use crate::migrate::{OutcomeRule, convert_v1, convert_v2};
+use crate::schema::{AGENT_OUTPUT, SCHEMA, SCHEMA_VERSION};
 use crate::{Store, StoreError};
 use model::{CaseOutcome, Ending, Score};
 use rusqlite::{Connection, TransactionBehavior};
@@ -12,6 +12,9 @@ use std::time::Duration;
 /// Attempts to open a store. SQLite's busy timeout does not cover the switch to WAL mode, so that step is retried here.
 const MAX_OPEN_ATTEMPTS: u32 = 400;
 const RETRY_PAUSE: Duration = Duration::from_millis(25);
+const PAGE_BYTES: u32 = 16 << 10;
+/// Size of the write-ahead log at which it is copied into the store.
+const WAL_BYTES: u32 = 16 << 20;
 
 impl Store {
     /// Opens or creates a store, converting older formats with `outcome`. Processes that share a store wait for each other.
@@ -65,10 +68,12 @@ fn ignore_in_git(path: &Path) {
 
 fn prepare_connection(mut connection: Connection, outcome: OutcomeRule) -> Result<Connection, StoreError> {
     connection.busy_handler(Some(wait_for_lock))?;
+    // Most trials take a little more than half of a page of 4 kB, which would leave the rest of it empty. Existing stores keep their size.
+    connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // Commits survive a crash of this process. A power cut may lose the last ones but does not corrupt the file.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+    connection.pragma_update(None, "wal_autocheckpoint", WAL_BYTES / PAGE_BYTES)?;
     connection.set_prepared_statement_cache_capacity(64);
     if version(&connection)? == SCHEMA_VERSION {
         return Ok(connection);
@@ -78,7 +83,11 @@ fn prepare_connection(mut connection: Connection, outcome: OutcomeRule) -> Resul
     match version(&transaction)? {
         SCHEMA_VERSION => {}
         0 if has_runs(&transaction)? => convert_v1(&transaction, outcome)?,
-        0 => transaction.execute_batch(SCHEMA)?,
+        0 => {
+            transaction.execute_batch(SCHEMA)?;
+            transaction.execute_batch(AGENT_OUTPUT)?;
+        }
+        2 => convert_v2(&transaction)?,
         found => return Err(StoreError::NewerVersion { found, known: SCHEMA_VERSION }),
     }
     transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;

@@ -108,10 +108,10 @@ impl Store {
         rows.next()?.map(read_run).transpose()
     }
 
-    /// Removes a run with its trials, calls and counters.
+    /// Removes a run with its trials, output of agents, calls and counters.
     pub fn remove_run(&self, run: i64) -> Result<(), StoreError> {
         let transaction = self.connection.unchecked_transaction()?;
-        for table in ["trials", "calls", "telemetry", "runs"] {
+        for table in ["trials", "agent_output", "calls", "telemetry", "runs"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [run])?;
         }
         Ok(transaction.commit()?)

@@ -1,8 +1,20 @@
 //! Tables and views of a store. The columns are described in docs/guide/store.md.
 
 /// Schema version, stored as `PRAGMA user_version`.
-pub(crate) const SCHEMA_VERSION: i64 = 2;
+pub(crate) const SCHEMA_VERSION: i64 = 3;
 
+/// Table added in version 3.
+pub(crate) const AGENT_OUTPUT: &str = "
+CREATE TABLE agent_output (
+    run          INTEGER NOT NULL REFERENCES runs (run),
+    n            INTEGER NOT NULL,
+    stdout_bytes INTEGER NOT NULL,
+    stderr       TEXT NOT NULL,
+    PRIMARY KEY (run, n)
+) STRICT, WITHOUT ROWID;
+";
+
+/// Tables and views but for [`AGENT_OUTPUT`].
 pub(crate) const SCHEMA: &str = "
 CREATE TABLE runs (
     run       INTEGER PRIMARY KEY,

@@ -47,14 +47,14 @@ pub(crate) fn example(word: &str, trials: u64) -> RunRecord {
     }
 }
 
-fn begin(store: &Store, id: &str, outline: &PlanOutline) -> i64 {
+pub(crate) fn begin(store: &Store, id: &str, outline: &PlanOutline) -> i64 {
     let (workspace, claim) = (&ContentHash::of_text("a"), &RunClaim::default());
     let new =
         NewRun { id, started: "2026-01-01T00:00:00Z", workspace, claim, settings: "{}", plan: Some(outline), planned: 3, budget: None };
     store.begin_run(&new).unwrap()
 }
 
-fn row(run: i64, n: usize, record: &RunRecord) -> TrialRow {
+pub(crate) fn row(run: i64, n: usize, record: &RunRecord) -> TrialRow {
     TrialRow {
         run,
         n: n as u64,
@@ -63,6 +63,7 @@ fn row(run: i64, n: usize, record: &RunRecord) -> TrialRow {
         wall_us: 5,
         transcript: record.transcripts[n].to_serialized(),
         scores: scores_to_json(&record.scores[n].scores),
+        output: None,
     }
 }
 
@@ -316,4 +317,26 @@ fn spending_is_grouped_by_case_and_role() {
     let case = || Some("a_case".to_owned());
     assert_eq!(spending, [(None, "subject".into(), 1, 1000), (case(), "judge".into(), 1, 5), (case(), "subject".into(), 2, 70)]);
     assert_eq!(store.count_world_answers(run).unwrap(), 1, "the second trial called no model");
+}
+
+#[test]
+fn output_of_an_agent_is_kept_beside_the_record() {
+    let store = Store::open_in_memory().unwrap();
+    let (record, plan) = (example("a", 3), outline("a", 3));
+    let run = begin(&store, "first", &plan);
+    let said = AgentOutput { stdout_bytes: 7, stderr: "it\nbroke\n".into() };
+    store.add_trial(&TrialRow { output: Some(said.clone()), ..row(run, 0, &record) }).unwrap();
+    store.add_trial(&row(run, 1, &record)).unwrap();
+    assert_eq!((store.agent_output(run, 0).unwrap(), store.agent_output(run, 1).unwrap()), (Some(said.clone()), None));
+    // The same trial again, without output.
+    store.add_trial(&row(run, 0, &record)).unwrap();
+    assert_eq!(store.agent_output(run, 0).unwrap(), None);
+    store.add_trial(&TrialRow { output: Some(said), ..row(run, 2, &record) }).unwrap();
+    store.remove_trials_from(run, 1).unwrap();
+    assert_eq!(store.agent_output(run, 2).unwrap(), None);
+    let mut left = vec![];
+    store.for_each_ended(run, |ended| left.push(ended.n)).unwrap();
+    assert_eq!(left, [0]);
+    store.remove_run(run).unwrap();
+    assert!(store.runs().unwrap().is_empty());
 }

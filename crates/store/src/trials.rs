@@ -1,5 +1,6 @@
 //! Trials that ended, and counters of a run. A trial counts as ended once its row is committed.
 
+use crate::agent_output::{AgentOutput, replace_output};
 use crate::{Store, StoreError};
 use model::transcript::SerializedTranscript;
 use model::{CaseOutcome, ContentHash, Ending, Score, Trial};
@@ -19,6 +20,8 @@ pub struct TrialRow {
     pub transcript: SerializedTranscript,
     /// Result of [`model::scores_to_json`].
     pub scores: String,
+    /// Output of an external agent, if it had any.
+    pub output: Option<AgentOutput>,
 }
 
 /// Stored trial without its events.
@@ -38,6 +41,14 @@ impl Store {
     /// Stores a trial, replacing an earlier row of the same trial. Aborted trials are run again.
     pub fn add_trial(&self, row: &TrialRow) -> Result<(), StoreError> {
         insert_trial(&self.connection, row)
+    }
+
+    /// Removes the trials from this position on: a run that stops early keeps no trial that only its speed has let it run.
+    pub fn remove_trials_from(&self, run: i64, n: u64) -> Result<(), StoreError> {
+        for table in ["trials", "agent_output"] {
+            self.connection.execute(&format!("DELETE FROM {table} WHERE run = ?1 AND n >= ?2"), params![run, n])?;
+        }
+        Ok(())
     }
 
     /// Calls `take` with every trial that ended, in plan order.
@@ -82,7 +93,7 @@ impl Store {
 }
 
 pub(crate) fn insert_trial(connection: &Connection, row: &TrialRow) -> Result<(), StoreError> {
-    let TrialRow { run, n, trial, outcome, wall_us, transcript: written, scores } = row;
+    let TrialRow { run, n, trial, outcome, wall_us, transcript: written, scores, output } = row;
     let sql = "INSERT OR REPLACE INTO trials (run, n, trial, case_id, subject, seed, passed, content, wall_us, how, scores, events)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     connection.prepare_cached(sql)?.execute(params![
@@ -99,7 +110,7 @@ pub(crate) fn insert_trial(connection: &Connection, row: &TrialRow) -> Result<()
         scores,
         written.events
     ])?;
-    Ok(())
+    replace_output(connection, (*run, *n), output.as_ref())
 }
 
 /// Returns the column `passed`: 1, 0, or NULL without a verdict.

@@ -46,7 +46,7 @@ fn likely_cost(quotes: &[TrialQuote]) -> f64 {
 fn slice_needs(workspace: &Workspace, claim: RunClaim, cases: &[&Case]) -> (Vec<SliceNeed>, Vec<Vec<usize>>) {
     let (mut needs, mut serves) = (vec![], vec![vec![]; cases.len()]);
     for gate in workspace.gates.iter().filter(|gate| claim.tier.is_none_or(|tier| gate.tiers.contains(&tier))) {
-        let Some(scorer) = scorer_named(&gate.scorer) else { continue };
+        let Some(scorer) = scorer_named(workspace, &gate.scorer) else { continue };
         for (_, members) in members_of_slices(gate, workspace, scorer, cases) {
             for n in members {
                 serves[n].push(needs.len());

@@ -75,7 +75,7 @@ pub fn gate_reach(workspace: &Workspace, claim: RunClaim, cases: &[&Case], funde
     let mut reached = vec![];
     for gate in workspace.gates.iter().filter(|gate| claim.tier.is_none_or(|tier| gate.tiers.contains(&tier))) {
         let needed = if claim.tier.is_some() { gate.min_cases } else { 1 };
-        let Some(scorer) = scorer_named(&gate.scorer) else {
+        let Some(scorer) = scorer_named(workspace, &gate.scorer) else {
             if claim.tier.is_some() {
                 let slices = slice_labels(gate, workspace).into_iter().map(|slice| GateReach {
                     gate: gate.id.value.clone(),
@@ -93,7 +93,7 @@ pub fn gate_reach(workspace: &Workspace, claim: RunClaim, cases: &[&Case], funde
         for (slice, members) in members_of_slices(gate, workspace, scorer, cases) {
             let planned = members.len();
             let covered: Vec<usize> = members.into_iter().filter(|n| *n < funded).collect();
-            let rubrics = covered.iter().filter(|n| needs_judge(scorer.id(), cases[**n])).count();
+            let rubrics = covered.iter().filter(|n| needs_judge(scorer, cases[**n])).count();
             let state = match covered.len() {
                 covered if covered < needed => ReachState::TooFewCases,
                 covered if !has_judge && covered - rubrics < needed => ReachState::NeedsJudge,

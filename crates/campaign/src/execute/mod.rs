@@ -1,14 +1,16 @@
 //! Executes a [`PreparedRun`]: runs, stores and scores every trial, judges the gates and returns a [`RunSummary`].
 
+mod preflight;
 mod queue;
 mod trial_runner;
 
 use crate::aggregate::{RunAggregator, TrialList};
 use crate::prepare::PreparedRun;
 use crate::run_store::{RunHandle, RunStoreError, timestamp};
-use crate::summary::RunSummary;
+use crate::summary::{EarlyStop, RunSummary};
 use crate::watcher::{RunWatcher, WatchedTrial, WatcherDecision};
-use model::{Money, RunRecord};
+use model::{CaseOutcome, Money, RunRecord};
+use preflight::{is_broken, preflight_trials};
 use queue::TrialQueue;
 use score::outcome::case_outcome;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +18,7 @@ use std::sync::Arc;
 use store::{EndedTrial, JournalWrite, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
-use trial_runner::TrialOutput;
+use trial_runner::{TrialOutput, TrialRunner};
 
 /// Rows written before the run waits for a commit.
 const COMMIT_EVERY_ROWS: u64 = 512;
@@ -31,52 +33,46 @@ pub async fn execute(
 ) -> Result<RunSummary, StoreError> {
     prepared.funds().connect(handle.open_run(), spent_before(handle).await?)?;
     let plan = prepared.plan();
+    let runner = Arc::new(TrialRunner::new(prepared.clone(), handle.key()));
+    let first = preflight_trials(prepared, handle);
     let mut run = ActiveRun {
         aggregator: RunAggregator::new(plan.workspace(), TrialList::Outline(plan.outline()), plan.spec().settings.claim),
-        queue: Arc::new(TrialQueue::new(prepared, handle)),
+        queue: Arc::new(TrialQueue::new(prepared, handle, &first)),
         waiting: BTreeMap::new(),
+        failed: 0,
+        rows: 0,
+        prepared,
         handle,
     };
-    let (sender, mut results) = mpsc::channel(2 * plan.spec().options.concurrency.max(128));
-    let mut workers = run.queue.clone().start_workers(prepared, handle, &sender);
-    drop(sender);
-    let (mut rows, mut stopped) = (0_u64, false);
-    while !stopped {
-        stopped = run.aggregate_in_order(watcher).await? == WatcherDecision::Stop;
-        if stopped || run.aggregator.next() == plan.outline().len() {
+    // Trials of an earlier process may already be enough to stop.
+    let mut state = run.aggregate_in_order(watcher).await?;
+    for n in first {
+        if !matches!(state, RunState::Running) {
             break;
         }
-        let TrialOutput { row, ended } = tokio::select! {
-            biased;
-            () = cancel.cancelled() => break,
-            () = prepared.outages().wait() => break,
-            result = results.recv() => match result {
-                Some(result) => result,
-                None => break,
-            },
+        let interrupted = async {
+            tokio::select! { () = cancel.cancelled() => {}, () = prepared.outages().wait() => {} }
         };
-        if let Some(why) = handle.journal().failure() {
-            // Stops at once: the store itself may have broken the trial.
-            return Err(StoreError::Journal(why));
-        }
-        watcher.on_trial_ended(&watched_trial(&ended));
-        handle.journal().write(JournalWrite::Trial(Box::new(row)));
-        run.waiting.insert(ended.n, ended);
-        rows += 1;
-        if rows.is_multiple_of(COMMIT_EVERY_ROWS) {
-            wait_for_commit(handle).await?;
-        }
+        let output = tokio::select! {
+            biased;
+            () = interrupted => None,
+            output = runner.run_trial(n) => Some(output),
+        };
+        state = match output {
+            None => RunState::Interrupted,
+            Some(output) => {
+                let broken = run.broken_agent(&output);
+                run.keep(output, watcher).await?;
+                let next = run.aggregate_in_order(watcher).await?;
+                broken.map_or(next, RunState::Stopped)
+            }
+        };
     }
-    workers.shutdown().await;
+    if matches!(state, RunState::Running) {
+        state = run.play(&runner, watcher, &cancel).await?;
+    }
     wait_for_commit(handle).await?;
-    if !stopped {
-        run.aggregate_leftovers().await?;
-    }
-    let summary = run.aggregator.finish();
-    let record = (stopped || summary.is_complete()).then(|| summary.record.clone());
-    let (key, verdicts, at) = (handle.key(), summary.verdicts.clone(), timestamp(prepared.clock()));
-    handle.query_store(move |store| store.set_verdicts(key, &verdicts, record.as_ref(), &at)).await??;
-    Ok(summary)
+    run.finish(state).await
 }
 
 /// Runs the plan and returns the whole record; nothing is stored on disk.
@@ -97,21 +93,124 @@ struct ActiveRun<'r> {
     queue: Arc<TrialQueue>,
     /// Finished trials that wait for an earlier one.
     waiting: BTreeMap<u64, EndedTrial>,
+    /// Failed trials among those aggregated.
+    failed: u64,
+    /// Rows written by this process.
+    rows: u64,
+    prepared: &'r PreparedRun,
     handle: &'r RunHandle,
 }
 
+/// Progress of a run.
+#[derive(Debug)]
+enum RunState {
+    Running,
+    /// Cancelled, or the vendor is out of service.
+    Interrupted,
+    /// Stopped by the watcher.
+    Watched,
+    Stopped(EarlyStop),
+}
+
 impl ActiveRun<'_> {
-    /// Aggregates finished trials in plan order up to the first gap.
-    async fn aggregate_in_order(&mut self, watcher: &mut dyn RunWatcher) -> Result<WatcherDecision, StoreError> {
+    /// Runs the trials that are left, several at once.
+    async fn play(
+        &mut self,
+        runner: &Arc<TrialRunner>,
+        watcher: &mut dyn RunWatcher,
+        cancel: &CancellationToken,
+    ) -> Result<RunState, StoreError> {
+        let plan = self.prepared.plan();
+        let concurrency = plan.spec().options.concurrency;
+        let (sender, mut results) = mpsc::channel(2 * concurrency.max(128));
+        let mut workers = self.queue.clone().start_workers(runner, concurrency, &sender);
+        drop(sender);
+        let mut state = RunState::Running;
+        while matches!(state, RunState::Running) && self.aggregator.next() < plan.outline().len() {
+            let output = tokio::select! {
+                biased;
+                () = cancel.cancelled() => None,
+                () = self.prepared.outages().wait() => None,
+                result = results.recv() => result,
+            };
+            state = match output {
+                None => RunState::Interrupted,
+                Some(output) => {
+                    self.keep(output, watcher).await?;
+                    self.aggregate_in_order(watcher).await?
+                }
+            };
+        }
+        workers.shutdown().await;
+        Ok(state)
+    }
+
+    /// Stores a finished trial.
+    async fn keep(&mut self, output: TrialOutput, watcher: &mut dyn RunWatcher) -> Result<(), StoreError> {
+        if let Some(why) = self.handle.journal().failure() {
+            // Stops at once: the store itself may have broken the trial.
+            return Err(StoreError::Journal(why));
+        }
+        let TrialOutput { row, ended } = output;
+        watcher.on_trial_ended(&watched_trial(&ended));
+        self.handle.journal().write(JournalWrite::Trial(Box::new(row)));
+        self.waiting.insert(ended.n, ended);
+        self.rows += 1;
+        if self.rows.is_multiple_of(COMMIT_EVERY_ROWS) {
+            wait_for_commit(self.handle).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns why the run stops after a trial that was tried first, if its agent does not work.
+    fn broken_agent(&self, output: &TrialOutput) -> Option<EarlyStop> {
+        let EndedTrial { trial, ending, .. } = &output.ended;
+        is_broken(ending).then(|| EarlyStop::Preflight {
+            case: trial.case.clone(),
+            subject: trial.subject.clone(),
+            ending: ending.clone(),
+            output: output.row.output.clone(),
+        })
+    }
+
+    /// Aggregates finished trials in plan order up to the first gap. Only this stops a run, so that stopping does not depend on timing.
+    async fn aggregate_in_order(&mut self, watcher: &mut dyn RunWatcher) -> Result<RunState, StoreError> {
         loop {
             let next = self.aggregator.next();
-            let Some(ended) = self.take(next).await? else { return Ok(WatcherDecision::Continue) };
-            self.aggregator.add(&ended);
+            let Some(ended) = self.take(next).await? else { return Ok(RunState::Running) };
+            let outcome = self.aggregator.add(&ended);
             self.queue.release_permit(next);
             if watcher.on_trial_in_order(&watched_trial(&ended)) == WatcherDecision::Stop {
-                return Ok(WatcherDecision::Stop);
+                return Ok(RunState::Watched);
+            }
+            self.failed += u64::from(outcome == CaseOutcome::Failed);
+            let is_last = self.aggregator.next() == self.prepared.plan().outline().len();
+            if self.prepared.plan().spec().settings.max_fail.is_some_and(|most| self.failed >= most) && !is_last {
+                return Ok(RunState::Stopped(EarlyStop::MaxFail { failed: self.failed }));
             }
         }
+    }
+
+    /// Judges the gates and stores the verdicts.
+    async fn finish(mut self, state: RunState) -> Result<RunSummary, StoreError> {
+        let (key, position) = (self.handle.key(), self.aggregator.next());
+        // Trials beyond the last one that counts have ended only because others were slow.
+        let is_final = matches!(state, RunState::Watched | RunState::Stopped(EarlyStop::MaxFail { .. }));
+        match state {
+            RunState::Running | RunState::Interrupted | RunState::Stopped(EarlyStop::Preflight { .. }) => {
+                self.aggregate_leftovers().await?
+            }
+            RunState::Stopped(EarlyStop::MaxFail { .. }) => {
+                self.handle.query_store(move |store| store.remove_trials_from(key, position)).await??;
+            }
+            RunState::Watched => {}
+        }
+        let stop = if let RunState::Stopped(stop) = state { Some(stop) } else { None };
+        let summary = RunSummary { stop, ..self.aggregator.finish() };
+        let record = (is_final || summary.is_complete()).then(|| summary.record.clone());
+        let (verdicts, at) = (summary.verdicts.clone(), timestamp(self.prepared.clock()));
+        self.handle.query_store(move |store| store.set_verdicts(key, &verdicts, record.as_ref(), &at)).await??;
+        Ok(summary)
     }
 
     /// Aggregates the remaining finished trials of an interrupted run, in plan order with gaps.

@@ -21,10 +21,11 @@ pub(super) struct TrialQueue {
 }
 
 impl TrialQueue {
-    pub(super) fn new(prepared: &PreparedRun, handle: &RunHandle) -> Self {
+    /// Returns the queue of all trials but those that ended before and those in `first`, which are run outside of it.
+    pub(super) fn new(prepared: &PreparedRun, handle: &RunHandle, first: &[u64]) -> Self {
         let plan = prepared.plan();
         let ahead = Semaphore::new(MAX_TRIALS_AHEAD.max(2 * plan.spec().options.concurrency));
-        Self { next: AtomicU64::new(0), len: plan.outline().len(), ended: handle.ended().clone(), ahead }
+        Self { next: AtomicU64::new(0), len: plan.outline().len(), ended: handle.ended().iter().chain(first).copied().collect(), ahead }
     }
 
     async fn take(&self) -> Option<u64> {
@@ -50,13 +51,12 @@ impl TrialQueue {
     /// Starts the workers. They stop when the queue is empty or the receiver is dropped.
     pub(super) fn start_workers(
         self: Arc<Self>,
-        prepared: &PreparedRun,
-        handle: &RunHandle,
+        runner: &Arc<TrialRunner>,
+        concurrency: usize,
         results: &mpsc::Sender<TrialOutput>,
     ) -> JoinSet<()> {
-        let runner = Arc::new(TrialRunner::new(prepared.clone(), handle.key()));
         let mut workers = JoinSet::new();
-        for _ in 0..prepared.plan().spec().options.concurrency.max(1) {
+        for _ in 0..concurrency.max(1) {
             let (queue, runner, results) = (self.clone(), runner.clone(), results.clone());
             workers.spawn(async move {
                 while let Some(n) = queue.take().await {

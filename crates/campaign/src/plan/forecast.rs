@@ -17,6 +17,14 @@ pub struct CostForecast {
     pub judge: Option<String>,
 }
 
+/// Subjects whose replies are played from recordings and have none, and what it takes to record them.
+#[derive(Debug, Clone)]
+pub struct MissingRecordings {
+    pub subjects: Vec<String>,
+    pub trials: u64,
+    pub estimate: CostEstimate,
+}
+
 impl RunPlan {
     pub fn forecast(&self) -> CostForecast {
         let settings = &self.spec().settings;
@@ -37,6 +45,30 @@ impl RunPlan {
             trials: settings.trials,
             quotes,
         }
+    }
+}
+
+impl RunPlan {
+    /// Returns the subjects whose replies this run plays from recordings, but none is recorded.
+    pub fn missing_recordings(&self, is_recorded: impl Fn(&SubjectFile) -> bool) -> Option<MissingRecordings> {
+        let (options, settings) = (&self.spec().options, &self.spec().settings);
+        let replays = match options.recordings {
+            Some(RecordingMode::Replay) => true,
+            Some(RecordingMode::Record | RecordingMode::RecordMissing) => false,
+            Some(RecordingMode::Off) | None => !self.live_models().subjects,
+        };
+        let subjects: Vec<&SubjectFile> =
+            self.subjects().iter().filter(|subject| replays && subject.provider.is_llm() && !is_recorded(subject)).collect();
+        if subjects.is_empty() {
+            return None;
+        }
+        let cases: Vec<&Case> = self.cases().collect();
+        let live = LiveModels { subjects: true, judge: None, trials: settings.trials };
+        Some(MissingRecordings {
+            trials: (cases.len() * subjects.len()) as u64 * settings.trials,
+            estimate: estimate_cost(&trial_quotes(self.workspace(), &cases, &subjects, &live), settings.trials),
+            subjects: subjects.iter().map(|subject| subject.name.value.clone()).collect(),
+        })
     }
 }
 

@@ -5,6 +5,6 @@ mod forecast;
 mod outline;
 mod run_plan;
 
-pub use forecast::CostForecast;
+pub use forecast::{CostForecast, MissingRecordings};
 pub use outline::{outline, plan};
 pub use run_plan::RunPlan;

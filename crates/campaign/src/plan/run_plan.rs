@@ -4,7 +4,7 @@ use super::affordable::affordable_cases;
 use super::outline::{outline, peer_subject};
 use crate::cost::{LiveModels, ReachState, gate_reach, order_by_gate_need, trial_quotes};
 use crate::red_team::attack_workspace;
-use crate::spec::{RunSpec, inline_subject, select};
+use crate::spec::{RunSettings, RunSpec, inline_subject, select};
 use model::suite::Case;
 use model::{LiveRole, PlanOutline, SubjectFile, UserError, Workspace};
 use std::collections::BTreeMap;
@@ -37,8 +37,8 @@ impl RunPlan {
     pub fn resolve(spec: RunSpec, workspace: Arc<Workspace>) -> Result<Self, Vec<UserError>> {
         let workspace = attack_workspace(workspace, &spec);
         let settings = &spec.settings;
-        let (cases, subjects) = match (select(&workspace, &settings.selection()), find_subjects(&workspace, &settings.subjects)) {
-            (Ok(cases), Ok(subjects)) => (cases, subjects),
+        let (cases, subjects) = match (select(&workspace, &settings.selection()), find_subjects(&workspace, settings)) {
+            (Ok(cases), Ok(subjects)) => (limited(cases, settings.limit), subjects),
             (cases, subjects) => {
                 let unknown = cases.err().unwrap_or_default().into_iter().map(UserError::from).collect::<Vec<_>>();
                 return Err([unknown, subjects.err().unwrap_or_default()].concat());
@@ -153,19 +153,34 @@ fn live_models<'w>(spec: &RunSpec, workspace: &'w Workspace) -> LiveModels<'w> {
     }
 }
 
-/// Finds subjects in the workspace, or parses inline subjects.
-fn find_subjects(workspace: &Workspace, names: &[String]) -> Result<Vec<SubjectFile>, Vec<UserError>> {
+/// Keeps the first cases, in file order.
+fn limited(mut cases: Vec<&Case>, limit: Option<u64>) -> Vec<&Case> {
+    cases.truncate(limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX)));
+    cases
+}
+
+/// Finds subjects in the workspace, or parses inline subjects, which get the time limit of the run.
+fn find_subjects(workspace: &Workspace, settings: &RunSettings) -> Result<Vec<SubjectFile>, Vec<UserError>> {
     let mut found: Vec<SubjectFile> = vec![];
     let mut errors = vec![];
-    for name in names {
+    for name in &settings.subjects {
         match workspace.subject(name).cloned().map(Ok).or_else(|| inline_subject(name)) {
             None => {
                 errors.push(UserError::unknown("subject", name, workspace.subjects.iter().map(|subject| subject.name.as_str())));
             }
             Some(Err(why)) => errors.push(why),
             Some(Ok(subject)) if found.iter().any(|one| one.name == subject.name) => {}
-            Some(Ok(subject)) => found.push(subject),
+            Some(Ok(subject)) if settings.timeout.is_some() && workspace.subject(name).is_some() => errors.push(timeout_error(&subject)),
+            Some(Ok(mut subject)) => {
+                subject.limits.seconds = settings.timeout.filter(|_| subject.external.is_some()).unwrap_or(subject.limits.seconds);
+                found.push(subject);
+            }
         }
     }
     if errors.is_empty() { Ok(found) } else { Err(errors) }
+}
+
+fn timeout_error(subject: &SubjectFile) -> UserError {
+    let what = format!("--timeout is for agents given on the command line, and \"{}\" has a file", subject.name.value);
+    UserError::new(what, format!("set limits: {{ seconds: … }} in {}", subject.at.file))
 }

@@ -8,7 +8,7 @@ use super::recordings::{RecordingPolicy, open_cassette};
 use crate::plan::RunPlan;
 use crate::spec::RecordingMode;
 use model::{SubjectFile, UserError, Workspace};
-use run::external::AgentHost;
+use run::external::{AgentHost, ScorerHost};
 use run::providers::cassette::has_recordings;
 use run::providers::{CassetteMode, OutageMonitor, ProviderConfig};
 use run::{Clock, SecretRedactor, SubjectDeps, SubjectPool, check_tool_limit};
@@ -40,6 +40,8 @@ pub struct RunParts {
     pub operator: Option<RandomOperator>,
     /// Keys of models and variables of agents, which nothing stored may repeat.
     pub secrets: SecretRedactor,
+    /// Starts the scorers of the workspace.
+    pub scorers: ScorerHost,
 }
 
 impl RunParts {
@@ -56,6 +58,7 @@ impl RunParts {
             process: 0,
             operator: RandomOperator::new().ok(),
             secrets: SecretRedactor::default(),
+            scorers: ScorerHost::default(),
         }
     }
 }
@@ -112,7 +115,9 @@ pub async fn prepare(
     let foreign = foreign.await.map_err(|why| vec![why])?;
     let (clock, process) = (environment.clock, environment.process);
     let operator = random_operator(&plan).map_err(|why| vec![why])?;
-    Ok(PreparedRun::new(plan, RunParts { subjects, models, chains, foreign, funds, outages, clock, process, operator, secrets }))
+    let scorers = ScorerHost { environment: environment.surroundings.clone(), secrets: secrets.clone() };
+    let parts = RunParts { subjects, models, chains, foreign, funds, outages, clock, process, operator, secrets, scorers };
+    Ok(PreparedRun::new(plan, parts))
 }
 
 /// Returns a random operator if the run has external agents.

@@ -1,4 +1,4 @@
-//! Parses a subject given on the command line: `process:CMD`, `mcp:CMD` or `http:URL`.
+//! Parses a subject given on the command line: `process:CMD`, `mcp:CMD`, `http:URL`, `chat:URL` or `a2a:URL`.
 
 use model::{AgentEndpoint, ProviderKind, SubjectFile, UserError};
 
@@ -10,6 +10,8 @@ pub fn inline_subject(words: &str) -> Option<Result<SubjectFile, UserError>> {
         "mcp" => (ProviderKind::Mcp, parse_command(kind, rest)),
         "http" => (ProviderKind::Http, parse_url(words, rest)),
         "https" => (ProviderKind::Http, parse_url(words, rest)),
+        "chat" => (ProviderKind::Chat, parse_server(kind, rest)),
+        "a2a" => (ProviderKind::A2a, parse_server(kind, rest)),
         _ => return None,
     };
     Some(
@@ -38,6 +40,15 @@ fn parse_url(whole: &str, rest: &str) -> Result<AgentEndpoint, UserError> {
     }
 }
 
+/// Parses the URL after `chat:` or `a2a:`.
+fn parse_server(kind: &str, url: &str) -> Result<AgentEndpoint, UserError> {
+    let host = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
+    match host {
+        Some(host) if !host.is_empty() => Ok(AgentEndpoint::Url(url.to_owned())),
+        Some(_) | None => Err(UserError::new("the URL is missing", format!("write {kind}:URL, such as {kind}:http://127.0.0.1:8080"))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +63,8 @@ mod tests {
         assert_eq!(parse_reached("mcp:node agent.js"), command(&["node", "agent.js"]));
         assert_eq!(parse_reached("process:'my agent' --say \"a b\""), command(&["my agent", "--say", "a b"]));
         assert_eq!(parse_reached("http:http://127.0.0.1:1/x"), AgentEndpoint::Url("http://127.0.0.1:1/x".to_owned()));
+        assert_eq!(parse_reached("chat:http://127.0.0.1:1/v1"), AgentEndpoint::Url("http://127.0.0.1:1/v1".to_owned()));
+        assert_eq!(parse_reached("a2a:https://a.example"), AgentEndpoint::Url("https://a.example".to_owned()));
         assert_eq!(parse_reached("https://a.example/x"), AgentEndpoint::Url("https://a.example/x".to_owned()));
     }
 
@@ -59,7 +72,7 @@ mod tests {
     fn inline_subject_ignores_names_and_rejects_bad_input() {
         assert!(inline_subject("reference").is_none());
         assert!(inline_subject("fault:skip_guard").is_none());
-        for bad in ["mcp:", "process:   ", "process:'a", "http:", "http://", "http:x"] {
+        for bad in ["mcp:", "process:   ", "process:'a", "http:", "http://", "http:x", "chat:", "chat:localhost", "a2a:http://"] {
             assert!(inline_subject(bad).unwrap().is_err(), "{bad}");
         }
     }

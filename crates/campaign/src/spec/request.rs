@@ -27,6 +27,9 @@ pub struct RunRequest {
     pub user: Option<String>,
     /// Sandbox of agents that are programs, stored if there are any.
     pub sandbox: Option<String>,
+    pub max_fail: Option<u64>,
+    pub timeout: Option<u64>,
+    pub limit: Option<u64>,
     pub options: RunOptions,
 }
 
@@ -75,6 +78,9 @@ impl RunRequest {
             judge,
             user: self.user,
             sandbox,
+            max_fail: self.max_fail,
+            timeout: self.timeout,
+            limit: self.limit,
             options: None,
         };
         Ok(RunSpec { settings, options: self.options })
@@ -119,6 +125,9 @@ mod tests {
             judge: JudgeRequest::Off,
             user: None,
             sandbox: Some("landlock".to_owned()),
+            max_fail: None,
+            timeout: None,
+            limit: None,
             options: RunOptions::default(),
         }
     }

@@ -46,6 +46,15 @@ pub struct RunSettings {
     /// Sandbox of the agents that are programs; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
+    /// Number of failed trials after which the rest is not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_fail: Option<u64>,
+    /// Seconds of a trial, for subjects that are given without a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
+    /// Number of cases that are taken from those selected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
     /// Options of the execution, as stored. Absent in stores of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<RunOptions>,
@@ -71,6 +80,9 @@ pub struct RunOptions {
     pub recordings: Option<RecordingMode>,
     /// Source of responses for imported tools.
     pub foreign_tools: String,
+    /// Tries one trial of each external agent first, and stops if the agent does not work. Absent in stores of earlier versions.
+    #[serde(default)]
+    pub preflight: bool,
 }
 
 /// Use of recorded replies.
@@ -85,7 +97,7 @@ pub enum RecordingMode {
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { concurrency: 8, cache: true, recordings: None, foreign_tools: "auto".to_owned() }
+        Self { concurrency: 8, cache: true, recordings: None, foreign_tools: "auto".to_owned(), preflight: true }
     }
 }
 
@@ -111,6 +123,9 @@ impl RunSpec {
             judge: None,
             user: None,
             sandbox: None,
+            max_fail: None,
+            timeout: None,
+            limit: None,
             options: None,
         };
         Self { settings, options: RunOptions::default() }
@@ -180,8 +195,9 @@ mod tests {
     #[test]
     fn settings_round_trip() {
         let mut spec = RunSpec::from_stored(STORED, Some(Money::from_dollars(5)), None).expect("settings");
-        spec.options =
-            RunOptions { concurrency: 3, cache: false, recordings: Some(RecordingMode::Replay), foreign_tools: "live:server".to_owned() };
+        let (recordings, foreign_tools) = (Some(RecordingMode::Replay), "live:server".to_owned());
+        spec.options = RunOptions { concurrency: 3, cache: false, recordings, foreign_tools, preflight: false };
+        (spec.settings.max_fail, spec.settings.timeout, spec.settings.limit) = (Some(2), Some(30), Some(5));
         let written = spec.to_stored().expect("JSON");
         assert_eq!(RunSpec::from_stored(&written, None, None).expect("settings"), spec);
         let wider = RunSpec::from_stored(&written, None, Some(9)).expect("settings");

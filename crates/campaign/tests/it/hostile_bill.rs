@@ -6,7 +6,7 @@ use bardo_eval_campaign::{
     CancellationToken, CaseSelection, NoopWatcher, PreparedRun, RunDestination, RunFunds, RunHandle, RunOptions, RunParts, RunPlan,
     RunSettings, RunSpec, execute, open_store, select,
 };
-use model::{AgentEndpoint, ModelPrice, Money, ProviderKind, SubjectFile};
+use model::{AgentEndpoint, ModelPrice, Money, ProviderKind, SeededRng, SubjectFile};
 use run::providers::{CassetteMode, ProviderConfig, RetryPolicy};
 use run::{Clock, SubjectDeps, SubjectPool};
 use score::example::ExampleWorkspace;
@@ -23,8 +23,22 @@ const SCHEDULES_VARIABLE: &str = "BARDO_EVAL_SCHEDULES";
 const NANOS_PER_TOKEN: u64 = 10_000;
 
 /// Token counts in the replies of one schedule.
-const COUNTS: [&str; 12] =
-    ["right", "float", "text", "negative", "largest", "missing", "null", "thousandfold", "no_usage", "exponent", "object", "mixed"];
+const COUNTS: [&str; 14] = [
+    "right",
+    "float",
+    "text",
+    "negative",
+    "two_to_the_63",
+    "largest",
+    "zero",
+    "missing",
+    "null",
+    "thousandfold",
+    "no_usage",
+    "exponent",
+    "object",
+    "mixed",
+];
 
 fn usage(kind: &str, n: usize, allowed: u64) -> Option<Value> {
     let counts = |output: Value| Some(json!({ "prompt_tokens": 100, "completion_tokens": output, "total_tokens": 100 }));
@@ -33,7 +47,9 @@ fn usage(kind: &str, n: usize, allowed: u64) -> Option<Value> {
         "float" => counts(json!(allowed as f64)),
         "text" => counts(json!(allowed.to_string())),
         "negative" => counts(json!(-1)),
-        "largest" => Some(json!({ "prompt_tokens": i64::MAX, "completion_tokens": i64::MAX })),
+        "two_to_the_63" => Some(json!({ "prompt_tokens": 1_u64 << 63, "completion_tokens": 1_u64 << 63 })),
+        "largest" => Some(json!({ "prompt_tokens": u64::MAX, "completion_tokens": u64::MAX })),
+        "zero" => counts(json!(0)),
         "missing" => Some(json!({ "prompt_tokens": 100 })),
         "null" => counts(Value::Null),
         "thousandfold" => counts(json!(allowed * 1000)),
@@ -61,13 +77,14 @@ struct BillSchedule {
 
 impl BillSchedule {
     fn draw(n: u64) -> Self {
-        let part = |over: u64, of: u64| (n / over) % of;
+        let mut rng = SeededRng::new(n);
         Self {
+            // Every kind in turn, so that few schedules have them all.
             counts: COUNTS[usize::try_from(n % COUNTS.len() as u64).unwrap()],
-            stream: part(12, 2) == 1,
-            concurrency: [64, 4, 1][usize::try_from(part(24, 3)).unwrap()],
-            failing: [usize::MAX, 3, 2][usize::try_from(part(72, 3)).unwrap()],
-            cap: Money::from_nanos(100_000_000 + 37_000_000 * part(216, 40)),
+            stream: rng.percent(50),
+            concurrency: *rng.pick(&[64, 4, 1]).unwrap(),
+            failing: *rng.pick(&[usize::MAX, 3, 2]).unwrap(),
+            cap: Money::from_nanos(100_000_000 + 37_000_000 * rng.below(40) as u64),
         }
     }
 }
@@ -92,7 +109,8 @@ fn allowed_tokens(request: &Value) -> u64 {
     ["max_tokens", "max_completion_tokens"].iter().find_map(|key| request[*key].as_u64()).unwrap()
 }
 
-async fn play(n: u64) {
+/// Plays one schedule and returns it with its bill.
+async fn play(n: u64) -> (BillSchedule, Money) {
     let schedule = BillSchedule::draw(n);
     let (bill, largest) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let (billed, ceiling) = (bill.clone(), largest.clone());
@@ -152,6 +170,7 @@ async fn play(n: u64) {
     assert_eq!(run.planned, 150);
     store.spending(run.run).unwrap();
     store.record(&run).unwrap();
+    (schedule, bill)
 }
 
 /// Returns a reply as a stream: the call in two parts, then the counts.
@@ -171,7 +190,15 @@ fn as_stream(body: &Value) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bill_of_a_hostile_vendor_stays_within_the_cap_and_the_calls_in_flight() {
     let schedules = std::env::var(SCHEDULES_VARIABLE).ok().and_then(|text| text.parse().ok()).unwrap_or(SCHEDULES);
+    let (mut over, mut streamed, mut at_once) = (0, 0, 0);
     for n in 0..schedules {
-        play(n).await;
+        let (schedule, bill) = play(n).await;
+        over += u64::from(bill > schedule.cap);
+        streamed += u64::from(schedule.stream);
+        at_once += u64::from(schedule.concurrency == 64);
     }
+    println!(
+        "{schedules} schedules, {streamed} streamed, {at_once} with 64 calls at once: {over} bills above the cap, none by more than the calls in flight"
+    );
+    assert!(streamed > 0 && streamed < schedules && at_once > 0, "{streamed} of {schedules} streamed, {at_once} with 64 calls at once");
 }

@@ -5,6 +5,7 @@ mod constant_policies;
 mod degenerate_agents;
 mod effects;
 mod end_to_end;
+mod external_scorers;
 mod hostile_bill;
 mod judging;
 mod provider_faults;

@@ -3,6 +3,7 @@
 mod chat;
 mod ci;
 mod evidence;
+mod formats;
 mod former_flags;
 mod golden;
 mod list;
@@ -17,6 +18,7 @@ mod world;
 
 pub(crate) use chat::{CalibrateArgs, CaseCommand, CaseNewArgs, ChatArgs, JudgeCommand};
 pub(crate) use ci::{CiCommand, CiGitlabArgs, CiPipelineArgs, CiPlanArgs, CiVerdictArgs};
+pub(crate) use formats::{command_line, parse_command_line};
 pub(crate) use former_flags::former_flag_warnings;
 pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
 pub(crate) use list::{ListArgs, ListTarget};
@@ -33,6 +35,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+const GLOBAL_HEADING: &str = "Options of all commands";
 const STYLES: Styles = Styles::styled().header(AnsiColor::Green.on_default().bold()).usage(AnsiColor::Green.on_default().bold());
 
 /// Evaluates LLM-driven DeFi agents before real money is at stake.
@@ -54,7 +57,7 @@ pub(crate) struct Cli {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options of all commands")]
+#[command(next_help_heading = GLOBAL_HEADING)]
 pub(crate) struct GlobalArgs {
     /// Workspace folder [default: ./evals if it exists, else the current folder if it is a workspace, else the embedded one]
     #[arg(long, short = 'w', global = true, value_name = "DIR")]
@@ -62,7 +65,7 @@ pub(crate) struct GlobalArgs {
     /// Use the embedded reference workspace even if there is another one
     #[arg(long, global = true, conflicts_with = "workspace")]
     pub embedded: bool,
-    /// Output format; junit, markdown, github and sarif are reports of smoke, run and score
+    /// Output format; each command shows its own in its help
     #[arg(long, global = true, value_enum, default_value_t = ReportFormat::Text)]
     pub format: ReportFormat,
     /// Write the result to a file instead of standard output
@@ -102,7 +105,7 @@ pub(crate) enum CliCommand {
     Smoke(SmokeArgs),
     /// Run cases against a subject and judge the gates
     #[command(
-        after_help = "Examples:\n  bardo-eval run                          the lexical baseline: no key, no network\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run"
+        after_help = "Examples:\n  bardo-eval run                          the lexical baseline: no key, no network\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run\n  bardo-eval run --subject 'process:python3 agent.py' --limit 5 --timeout 30 --max-fail 3"
     )]
     Run(Box<RunArgs>),
     /// Attack a subject through every channel and judge what the attacks reached

@@ -17,7 +17,7 @@ pub(crate) struct SmokeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Subject to evaluate: a subject of the workspace, or an external agent as process:CMD, mcp:CMD or http://…; may be repeated
+    /// Subject to evaluate: a subject of the workspace, or an external agent as process:CMD, mcp:CMD, http://…, chat:URL or a2a:URL; may be repeated
     /// [default: the subject of bardo-eval.yaml, else baseline]
     #[arg(long, value_name = "NAME")]
     pub subject: Vec<String>,
@@ -45,6 +45,9 @@ pub(crate) struct RunArgs {
     /// Only cases that did not pass in the last stored run
     #[arg(long)]
     pub last_failed: bool,
+    /// Only the first N cases after all filters, such as --limit 5
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub limit: Option<u64>,
     /// Trials per case [default: set by the tier, else 1]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub trials: Option<u64>,
@@ -63,6 +66,18 @@ pub(crate) struct RunArgs {
     /// Chain backend: embedded, anvil (one node per chain and trial), or anvil:URL (a running Anvil or fork of yours, for one chain)
     #[arg(long, value_name = "KIND", default_value = "embedded")]
     pub chain: String,
+    /// Time of a trial in seconds for agents given on the command line, such as --timeout 30; a subject file has limits: { seconds } [default: 120]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub timeout: Option<u64>,
+    /// Stop after N failed trials in the order of the plan, such as --max-fail 3; the rest is not run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_fail: Option<u64>,
+    /// Try one trial of each external agent first, and stop if it crashes, hangs or makes a malformed move [default]
+    #[arg(long, overrides_with = "no_preflight")]
+    pub preflight: bool,
+    /// Run all trials, even if the first one shows that the agent does not work
+    #[arg(long)]
+    pub no_preflight: bool,
     /// Safety hooks on tool calls: observe reports violations, enforce blocks them. Transactions sent over RPC pass no hooks, only the account's on-chain policy
     #[arg(long, value_name = "MODE", default_value = "observe")]
     pub defence: DefenceArg,
@@ -90,7 +105,7 @@ pub(crate) struct RunArgs {
     /// Resume an interrupted run as it was started: the last one, or the one with this id prefix. Only --budget and --concurrency may change
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["subject", "tier", "suite", "profile", "agent", "skill", "case", "tag", "last_failed", "trials",
         "seed", "chain", "defence", "sandbox", "cache", "no_cache", "record", "replay", "record_missing", "foreign", "judge", "no_judge", "user", "confidence", "rule_out",
-        "trust_claims", "dry_run", "no_store"])]
+        "trust_claims", "dry_run", "no_store", "limit", "timeout", "max_fail", "preflight", "no_preflight"])]
     pub resume: Option<Option<String>>,
     #[command(flatten)]
     pub foreign: ImportedToolArgs,

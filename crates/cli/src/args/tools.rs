@@ -76,7 +76,7 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "NAME")]
     pub pass_env: Vec<String>,
     /// Timeout for the server, in seconds
-    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=600))]
+    #[arg(long, value_name = "S", default_value_t = 90, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub timeout: u64,
 }
 

@@ -18,8 +18,9 @@ pub(crate) fn explain(io: &CliOutput, source: &WorkspaceSource, name: &str) -> E
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let gate = workspace.gates.iter().find(|gate| *gate.id == name).map(ExplainTopic::Gate);
-    match gate.or_else(|| workspace.tool(name).map(|tool| ExplainTopic::Tool(&workspace, tool))) {
+    let gate = workspace.gates.iter().find(|gate| *gate.id == name).map(|gate| ExplainTopic::Gate(&workspace, gate));
+    let own = workspace.scorers.iter().find(|scorer| *scorer.id == name).map(ExplainTopic::ExternalScorer);
+    match own.or(gate).or_else(|| workspace.tool(name).map(|tool| ExplainTopic::Tool(&workspace, tool))) {
         Some(topic) => io.print_result(&report::explain(io, &[topic]), ExitKind::Clean),
         None => {
             let remedy = match name_remedy("check, scorer, gate or tool", name, names(&workspace)) {
@@ -49,5 +50,6 @@ fn names(workspace: &Workspace) -> impl Iterator<Item = &str> {
     let scorers = ScorerId::ALL.iter().map(|(text, _)| *text);
     let tools = workspace.tools.iter().map(|tool| tool.name.as_str());
     let oracles = OracleId::ALL.iter().map(|(text, _)| *text);
-    checks.chain(scorers).chain(oracles).chain(workspace.gates.iter().map(|gate| gate.id.as_str())).chain(tools)
+    let own = workspace.scorers.iter().map(|scorer| scorer.id.as_str());
+    checks.chain(scorers).chain(oracles).chain(own).chain(workspace.gates.iter().map(|gate| gate.id.as_str())).chain(tools)
 }

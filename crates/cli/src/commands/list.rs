@@ -9,10 +9,10 @@ use attack::{STRATEGIES, Strategy, is_held_out};
 use campaign::{CaseSelection, select};
 use model::suite::ExpectedCalls;
 use model::{Case, GateBound, OracleId, SkillHandler, UserError, Workspace};
-use score::checks::CHECKS;
+use score::checks::checks_in_force;
 use score::gates::judged_slices;
 use score::oracles::oracle_manual;
-use score::scorers::{PLANNED_METRICS, SCORERS, scorer_named};
+use score::scorers::{PLANNED_METRICS, SCORERS, is_in_force, scorer_named};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -120,10 +120,11 @@ fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget, cases: &[
             (vec!["tier", "name", "trigger", "judge", "what"], workspace.tiers.tiers.iter().map(row).collect())
         }
         ListTarget::Gates => (vec!["gate", "scorer", "bound", "min cases", "tiers", "judge", "spec"], gates(workspace)),
-        ListTarget::Checks => {
-            (vec!["check", "manual"], CHECKS.iter().map(|check| vec![check.id().to_owned(), first_sentence(check.manual())]).collect())
-        }
-        ListTarget::Scorers => (vec!["scorer", "measured", "manual"], scorers()),
+        ListTarget::Checks => (
+            vec!["check", "manual"],
+            checks_in_force(workspace).iter().map(|check| vec![check.id().to_owned(), first_sentence(check.manual())]).collect(),
+        ),
+        ListTarget::Scorers => (vec!["scorer", "measured", "manual"], scorers(workspace)),
         ListTarget::Probes => (vec!["probe", "asi", "channels", "oracles", "about"], workspace.probes.iter().map(probe_row).collect()),
         ListTarget::Strategies => {
             let row = |strategy: &&dyn Strategy| {
@@ -228,7 +229,7 @@ fn gates(workspace: &Workspace) -> Vec<Vec<String>> {
 
 /// Returns the slices that only a judge can decide.
 fn judge_need(workspace: &Workspace, gate: &model::Gate) -> String {
-    let slices = scorer_named(&gate.scorer).map(|scorer| judged_slices(gate, workspace, scorer)).unwrap_or_default();
+    let slices = scorer_named(workspace, &gate.scorer).map(|scorer| judged_slices(gate, workspace, scorer)).unwrap_or_default();
     match (slices.only_judged, slices.all) {
         (0, _) => String::new(),
         (1, 1) => "needed".to_owned(),
@@ -236,10 +237,17 @@ fn judge_need(workspace: &Workspace, gate: &model::Gate) -> String {
     }
 }
 
-fn scorers() -> Vec<Vec<String>> {
-    let built = SCORERS.iter().map(|scorer| vec![scorer.id().to_string(), "yes".to_owned(), first_sentence(scorer.manual())]);
-    let planned = PLANNED_METRICS.iter().map(|(id, manual)| vec![id.to_string(), "not yet".to_owned(), first_sentence(manual)]);
-    built.chain(planned).collect()
+fn scorers(workspace: &Workspace) -> Vec<Vec<String>> {
+    let in_force = SCORERS.iter().filter(|scorer| is_in_force(workspace, scorer.id()));
+    let built = in_force.map(|scorer| vec![scorer.id().to_string(), "yes".to_owned(), first_sentence(scorer.manual())]);
+    // The planned metrics are those of the specification.
+    let planned = PLANNED_METRICS
+        .iter()
+        .filter(|_| workspace.policy.is_some())
+        .map(|(id, manual)| vec![id.to_string(), "not yet".to_owned(), first_sentence(manual)]);
+    let own =
+        workspace.scorers.iter().map(|scorer| vec![scorer.id.value.clone(), "by a program".to_owned(), first_sentence(&scorer.about)]);
+    built.chain(own).chain(planned).collect()
 }
 
 fn first_sentence(text: &str) -> String {

@@ -52,6 +52,7 @@ use model::{UserError, Workspace};
 /// Opens the workspace, or reports its mistakes and returns the exit.
 fn open_workspace(io: &CliOutput, source: &WorkspaceSource, command: &str) -> Result<Workspace, ExitKind> {
     let workspace = source.open().map_err(|problems| report::print_problems(io, command, &problems))?;
+    io.note_default_workspace();
     print_load_warnings(io, &workspace);
     ::world::chain::policy_contract::policy_deployment(&workspace).map_err(|problem| report::print_problems(io, command, &[problem]))?;
     if let Some(notice) = ::world::chain::policy_contract::policy_notice(&workspace) {

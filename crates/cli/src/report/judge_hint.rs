@@ -10,9 +10,11 @@ pub(super) fn hint(shown: &RunReport<'_>) -> Option<[String; 2]> {
         return None;
     }
     let trials = model::count(summary.rubrics_not_judged, "trial");
-    let verdicts = match shown.undecided_without_judge {
-        0 => String::new(),
-        open => format!(", so {} undecided", model::count_of(open, "verdict is", "verdicts are")),
+    // Without a tier, gates that nothing measures are not in scope, so the run can pass.
+    let verdicts = match (shown.undecided_without_judge, summary.claim.tier) {
+        (0, _) => String::new(),
+        (open, Some(_)) => format!(", so {} undecided", model::count_of(open, "verdict is", "verdicts are")),
+        (open, None) => format!(", so {} not in scope", model::count_of(open, "verdict is", "verdicts are")),
     };
     let open = match summary.outcomes.unjudged {
         0 => "all of them decided by other expectations".to_owned(),

@@ -32,7 +32,7 @@ pub(crate) use files::print_run;
 pub(crate) use plan::plan;
 pub(crate) use problems::{print_error, print_problems, print_refusal};
 pub(crate) use rescored::{RescoreChanges, rescored};
-pub(crate) use show::{EventPrinter, diff, show};
+pub(crate) use show::{EventPrinter, diff, output_hint, output_lines, show};
 pub(crate) use table::table;
 pub(crate) use trial_lines::TrialLines;
 

@@ -4,20 +4,20 @@ use super::escape::escape_control;
 use super::{FORMAT, judge_hint, table};
 use crate::args::ReportFormat;
 use crate::io::CliOutput;
-use campaign::{CostEstimate, CostForecast, GateReach, ReachState, RunPlan};
+use campaign::{CostEstimate, CostForecast, GateReach, MissingRecordings, ReachState, RunPlan};
 use model::Money;
 use serde_json::{Value, json};
 
-pub(crate) fn plan(io: &CliOutput, plan: &RunPlan, forecast: &CostForecast) -> String {
+pub(crate) fn plan(io: &CliOutput, plan: &RunPlan, forecast: &CostForecast, missing: Option<&MissingRecordings>) -> String {
     match io.format {
-        ReportFormat::Json => format!("{:#}\n", document(plan, forecast)),
+        ReportFormat::Json => format!("{:#}\n", document(plan, forecast, missing)),
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
-            text(io, plan, forecast)
+            text(io, plan, forecast, missing)
         }
     }
 }
 
-fn document(plan: &RunPlan, forecast: &CostForecast) -> Value {
+fn document(plan: &RunPlan, forecast: &CostForecast, missing: Option<&MissingRecordings>) -> Value {
     let outline = plan.outline();
     let trials: Vec<Value> = (0..outline.len())
         .map(|n| {
@@ -39,12 +39,14 @@ fn document(plan: &RunPlan, forecast: &CostForecast) -> Value {
         "format": FORMAT, "command": "run --dry-run", "workspace": plan.workspace().hash, "trials": trials, "gates": gates,
         "estimate": { "likely_usd": likely.map(Money::as_usd), "ceiling_usd": forecast.max_cost().as_usd(), "budget_usd": forecast.budget.map(Money::as_usd),
             "calls": calls, "judge_calls": judged, "judge": forecast.judge, "seconds": seconds },
+        "needs_recording": missing.map(|missing| json!({ "subjects": missing.subjects, "trials": missing.trials, "calls": missing.estimate.calls,
+            "likely_usd": missing.estimate.likely.map(Money::as_usd) })),
         "left_out": plan.left_out(),
         "exit": 0,
     })
 }
 
-fn text(io: &CliOutput, plan: &RunPlan, forecast: &CostForecast) -> String {
+fn text(io: &CliOutput, plan: &RunPlan, forecast: &CostForecast, missing: Option<&MissingRecordings>) -> String {
     let outline = plan.outline();
     let subjects: Vec<&str> = outline.subjects.iter().map(|planned| planned.subject.as_str()).collect();
     let trials = model::count(outline.len(), "trial");
@@ -52,7 +54,9 @@ fn text(io: &CliOutput, plan: &RunPlan, forecast: &CostForecast) -> String {
         format!("{trials} of {} planned for {}, nothing was run\n", model::count(outline.cases.len(), "case"), subjects.join(", "));
     text.push_str(&estimate_text(plan, forecast));
     let open: Vec<&GateReach> = forecast.reach.iter().filter(|reach| !reach.is_decided()).collect();
-    text.push_str(&format!("verdicts that can be decided: {} of {}\n", forecast.reach.len() - open.len(), forecast.reach.len()));
+    text.push_str(&missing.map_or_else(String::new, missing_text));
+    let once = if missing.is_some() { " once all is recorded" } else { "" };
+    text.push_str(&format!("verdicts that can be decided{once}: {} of {}\n", forecast.reach.len() - open.len(), forecast.reach.len()));
     text.push_str(&open_gates(io, &open));
     text.push_str(&only_judged_text(plan, forecast));
     if plan.left_out() > 0 {
@@ -79,7 +83,7 @@ fn open_gates(io: &CliOutput, open: &[&GateReach]) -> String {
                 format!("{} planned, {needed} needed", model::count(*planned, "case"))
             }
             ReachState::TooFewCases | ReachState::NeedsJudge | ReachState::Decided => {
-                format!("budget for {funded} of {planned} planned cases, {needed} needed")
+                format!("budget for {funded} of {}, {needed} needed", model::count(*planned, "planned case"))
             }
         };
         let more = undecided[n + 1..].iter().filter(|later| later.gate == *gate).count();
@@ -87,6 +91,16 @@ fn open_gates(io: &CliOutput, open: &[&GateReach]) -> String {
         text.push_str(&format!("  cannot decide {gate} ({}{more}): {why}\n", escape_control(slice)));
     }
     text
+}
+
+/// Says that every trial would abort, and what recording costs.
+fn missing_text(missing: &MissingRecordings) -> String {
+    let (trials, calls) = (model::count(missing.trials, "trial"), model::count(missing.estimate.calls, "model call"));
+    let likely = missing.estimate.likely.map_or("price unknown".to_owned(), |likely| format!("likely {:.2} USD", likely.as_usd()));
+    let subjects = escape_control(&missing.subjects.join(", "));
+    format!(
+        "needs recording: all of {trials}, because no reply of {subjects} is recorded; --record-missing takes about {calls}, {likely}\n"
+    )
 }
 
 fn trial_table(plan: &RunPlan, forecast: &CostForecast) -> String {

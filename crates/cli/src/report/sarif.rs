@@ -5,7 +5,7 @@ use crate::io::CliOutput;
 use campaign::{AttackFinding, MATERIAL_USD};
 use model::{ContentHash, Location, ScorerId, UserError};
 use score::checks::{CHECKS, CheckResult, FindingLevel};
-use score::scorers::{scorer, scorer_named};
+use score::scorers::scorer;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::collections::HashSet;
@@ -52,7 +52,7 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
     for line in shown.lines.violations.iter().flat_map(|violations| &violations.lines) {
         let Some(case) = shown.workspace.case(&line.case) else { continue };
         for missed in &line.missed {
-            let Some(safety) = scorer_named(&missed.scorer).filter(|scorer| !scorer.is_utility()) else { continue };
+            let Some(safety) = missed.scorer.known().and_then(scorer).filter(|scorer| !scorer.is_utility()) else { continue };
             let what = format!("{} in case {}: {}", line.subject, line.case, missed.because);
             // Violations that differ only in the seed are one alert.
             let key = format!("{}/{}/{}", line.subject, line.case, safety.id());

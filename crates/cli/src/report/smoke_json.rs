@@ -19,13 +19,13 @@ pub(super) fn render(io: &CliOutput, workspace: &Workspace, results: &[CheckResu
                         "what": finding.what, "remedy": finding.remedy })
                 })
                 .collect();
-            json!({ "check": result.check, "looked_at": result.looked_at, "errors": result.errors(), "warnings": result.warnings(),
+            json!({ "check": result.check, "looked_at": result.looked_at, "errors": result.errors(), "warnings": result.warnings(), "waived": result.waived(),
                 "notes": result.notes, "findings": findings })
         })
         .collect();
     let document = json!({
         "format": FORMAT, "command": "smoke", "workspace": workspace.hash, "checks": checks, "verdicts": [], "metrics": [],
-        "deviations": deviations::json(io, workspace),
+        "deviations": deviations::json(io, workspace), "waivers": deviations::waivers_json(io, workspace),
         "trials": { "planned": 0, "finished": 0, "aborted": 0 }, "spent_usd": 0.0, "exit": exit.code(),
     });
     format!("{document:#}\n")

@@ -29,16 +29,18 @@ pub(super) fn render(io: &CliOutput, source: &WorkspaceSource, workspace: &Works
     text.push_str(&deviations::text(io, workspace));
     let errors: usize = results.iter().map(CheckResult::errors).sum();
     let warnings: usize = results.iter().map(CheckResult::warnings).sum();
+    let waived: usize = results.iter().map(CheckResult::waived).sum();
     let failed = results.iter().filter(|result| result.errors() > 0).count();
     let looked: usize = results.iter().map(|result| result.looked_at).sum();
     let verdict = if failed == 0 { io.paint.good("passed") } else { io.paint.bad("failed") };
     text.push_str(&format!(
-        "smoke {verdict}: {} of {} ok, {} inspected, {}, {}\n",
+        "smoke {verdict}: {} of {} ok, {} inspected, {}, {}{}\n",
         results.len() - failed,
         model::count(results.len(), "check"),
         model::count(looked, "item"),
         model::count(errors, "error"),
-        model::count(warnings, "warning")
+        model::count(warnings, "warning"),
+        if waived == 0 { String::new() } else { format!(", {} waived", model::count(waived, "finding")) }
     ));
     text.push_str(&io.paint.dim(&format!("workspace {}: {}, {}\n", source.label(), content_counts(workspace), workspace.hash.short())));
     text
@@ -68,14 +70,13 @@ fn section(io: &CliOutput, check: &str, level: FindingLevel, findings: &[&CheckF
 }
 
 fn content_counts(workspace: &Workspace) -> String {
-    [
+    let chains = workspace.policy.as_ref().map(|_| model::count(workspace.chains.len(), "chain"));
+    let first = [
         model::count(workspace.tools.len(), "tool"),
         model::count(workspace.profiles.len(), "profile"),
         model::count(workspace.agents.len(), "agent"),
         model::count(workspace.skills.len(), "skill"),
-        model::count(workspace.chains.len(), "chain"),
-        model::count(workspace.gates.len(), "gate"),
-        model::count(workspace.cases().count(), "case"),
-    ]
-    .join(", ")
+    ];
+    let last = [model::count(workspace.gates.len(), "gate"), model::count(workspace.cases().count(), "case")];
+    first.into_iter().chain(chains).chain(last).collect::<Vec<_>>().join(", ")
 }

@@ -283,6 +283,7 @@ fn bad_process_agents_end_with_named_endings() {
         "hangs",
         "--subject",
         "reference",
+        "--no-preflight",
         "--format",
         "json",
     ]);

@@ -85,6 +85,39 @@ fn ci_github_writes_workflow_once_with_key() {
     folder.run(&["ci", "github", "--subject", "unknown", "--print"]).assert_exit(2);
 }
 
+/// The files say nothing about events that the workspace does not have.
+#[test]
+fn ci_files_speak_only_of_their_events() {
+    const OF_EVENTS: &[&str] =
+        &["schedule", "nightly", "by hand", "manual", "workflow_dispatch", "inputs.install_url", "tiers:\n    value"];
+    let folder = TestFolder::with_minimal();
+    for target in ["github", "gitlab"] {
+        let few = folder.run(&["ci", target, "--print"]).assert_exit(0).stdout.to_lowercase();
+        // The plan of a workflow knows all events, in a script.
+        let comments: String = few.lines().filter(|line| target == "gitlab" || !line.contains("--event")).collect::<Vec<_>>().join("\n");
+        for word in OF_EVENTS.iter().filter(|word| target == "gitlab" || **word != "schedule") {
+            assert!(!comments.contains(word), "{target} names {word}: {few}");
+        }
+    }
+    folder.edit("evals/tiers.yaml", "event: pull_request", "event: nightly");
+    for target in ["github", "gitlab"] {
+        let few = folder.run(&["ci", target, "--print", "--subject", "claude-sonnet", "--embedded"]).assert_exit(0).stdout;
+        assert!(few.contains("from forks"), "{few}");
+    }
+    folder.write("evals/subjects/paid.yaml", "subject: paid\nprovider: anthropic\nmodel: m\nkey_env: SOME_KEY\nabout: A model.\n");
+    for target in ["github", "gitlab"] {
+        let nightly = folder.run(&["ci", target, "--print", "--subject", "paid"]).assert_exit(0).stdout;
+        assert!(nightly.contains("SOME_KEY") && !nightly.contains("from forks") && !nightly.contains("from a fork"), "{nightly}");
+    }
+}
+
+#[test]
+fn gitlab_watches_the_defaults_beside_the_workspace() {
+    let folder = TestFolder::with_minimal();
+    let text = folder.run(&["ci", "gitlab", "--print"]).assert_exit(0).stdout;
+    assert!(text.contains("- \"evals/bardo-eval.yaml\"\n") && text.contains("- \"bardo-eval.yaml\"\n"), "{text}");
+}
+
 #[test]
 fn when_changed_with_an_unknown_part_is_a_mistake() {
     let folder = TestFolder::with_minimal();

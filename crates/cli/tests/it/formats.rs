@@ -210,7 +210,7 @@ fn strip_ansi(text: &str) -> String {
 fn closed_stdout_is_not_a_failure() {
     let folder = TestFolder::new();
     let script = format!(
-        "'{}' list tools | head -n 1; '{}' smoke --format json | true",
+        "'{}' list tools --embedded | head -n 1; '{}' smoke --embedded --format json | true",
         env!("CARGO_BIN_EXE_bardo-eval"),
         env!("CARGO_BIN_EXE_bardo-eval")
     );

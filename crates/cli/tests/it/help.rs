@@ -95,7 +95,7 @@ fn explain_knows_every_check_scorer_metric_and_gate() {
     names.extend(column(&gates, "gate"));
     assert!(names.len() > 80, "{}", names.len());
     for name in &names {
-        let ran = folder.run(&["explain", name]).assert_exit(0);
+        let ran = folder.run(&["explain", "--embedded", name]).assert_exit(0);
         assert!(ran.stdout.starts_with(&format!("{name}  ")), "{}", ran.stdout);
         assert!(ran.stdout.lines().count() > 2 && ran.stderr.is_empty(), "{}{}", ran.stdout, ran.stderr);
         if checks.contains(name) {

@@ -135,13 +135,18 @@ fn import_rejects_malformed_command() {
 }
 
 #[test]
-fn import_refuses_tool_names_of_other_files() {
+fn import_renames_tools_that_other_files_have() {
     let folder = with_imported_tools();
     let before = folder.read("evals/tools/everything.yaml");
-    let ran = folder.run(&["tools", "import", "--mcp", &server_everything_command(), "--name", "other"]).assert_exit(2);
-    ran.assert_stderr("already define: ").assert_stderr("nothing was written");
-    assert!(!folder.path("evals/tools/other.yaml").exists());
+    let ran = folder.run(&["tools", "import", "--mcp", &server_everything_command(), "--name", "other"]).assert_exit(0);
+    ran.assert_stderr("echo is a tool of another file of the workspace, so this one is called other__echo");
     assert_eq!(folder.read("evals/tools/everything.yaml"), before);
+    let text = folder.read("evals/tools/other.yaml");
+    assert!(text.contains("name: \"other__echo\"") && text.contains("remote_name: \"echo\""), "{text}");
+    let pins = pinned_tools_check(&folder, 1);
+    assert_eq!(pins["errors"], 0, "the pin is about the name on the server: {pins:#}");
+    folder.run(&["tools", "import", "--mcp", &server_everything_command(), "--name", "other"]).assert_exit(0);
+    assert_eq!(folder.read("evals/tools/other.yaml"), text, "a second import keeps the names");
 }
 
 #[test]

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![expect(clippy::disallowed_methods, reason = "tests prepare files, read results and measure the program they started")]
 
+mod agent_servers;
 mod agents;
+mod any_agent;
 mod broken;
 mod chat;
 mod ci;
@@ -17,6 +19,8 @@ mod help;
 mod hostile;
 mod import;
 mod init;
+#[cfg(target_os = "linux")]
+mod interrupts;
 mod isolation;
 mod judge;
 mod layering;
@@ -24,7 +28,9 @@ mod messages;
 mod older_tools;
 mod one_truth;
 mod output_file;
+mod own_measures;
 mod own_nodes;
+mod own_tools;
 mod published;
 mod recordings;
 mod reference_workspace;

@@ -1,8 +1,10 @@
 //! `-o FILE` writes through devices, pipes and links, and replaces only regular files.
 
 use crate::harness::TestFolder;
+use crate::isolation::unprivileged::{EVALUATOR, UserFolder, command_as};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 const LIST: &[&str] = &["list", "profiles", "--embedded"];
@@ -73,4 +75,54 @@ fn a_full_device_and_a_folder_are_errors() {
     fs::create_dir(folder.path("folder")).unwrap();
     written_to(&folder, "folder").assert_exit(3).assert_stderr("the result could not be written to folder: it is a folder");
     assert!(fs::metadata("/dev/full").unwrap().file_type().is_char_device());
+}
+
+/// The disk is a file system of a few pages in a mount namespace, for the user of the tests and for one without rights.
+#[test]
+fn a_full_disk_leaves_the_file_as_it_was() {
+    const SCRIPT: &str = r#"set -e
+        mount -t tmpfs -o size=16k tmpfs "$1"
+        cd "$1"
+        printf old > report.txt
+        ln -s report.txt link
+        head -c 8192 /dev/zero > filler
+        for target in report.txt link new.txt; do
+            code=0
+            "$0" list cases --embedded -o "$target" 2> /dev/null || code=$?
+            echo "$target $code"
+        done
+        cat report.txt
+        echo
+        ls -A"#;
+    let folder = UserFolder::new();
+    for mut command in [Command::new("unshare"), command_as(EVALUATOR, Path::new("unshare"))] {
+        command.args(["--user", "--map-root-user", "--mount", "bash", "-c", SCRIPT]).args([folder.program(), folder.path("tmp")]);
+        let ran = command.output().unwrap();
+        let said = String::from_utf8(ran.stdout).unwrap();
+        let expected = "report.txt 3\nlink 3\nnew.txt 3\nold\nfiller\nlink\nreport.txt\n";
+        assert_eq!(said, expected, "{command:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
+}
+
+#[test]
+fn a_user_without_rights_writes_to_all_targets() {
+    const SCRIPT: &str = r#"set -e
+        cd "$1"
+        run() { "$0" list profiles --embedded -o "$1"; }
+        printf old > report.txt
+        ln -s report.txt link
+        mkfifo pipe
+        run link
+        cat link
+        cat pipe & run pipe; wait
+        run /dev/stdout | cat
+        run >(cat); wait
+        run /dev/null
+        run /dev/full 2> /dev/null && exit 9
+        [ -L link ] && [ -p pipe ] && [ -c /dev/full ] && ls -A"#;
+    let folder = UserFolder::new();
+    let mut command = command_as(EVALUATOR, Path::new("bash"));
+    let ran = command.args(["-c", SCRIPT]).args([folder.program(), folder.path("tmp")]).output().unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(said, format!("{}link\npipe\nreport.txt\n", expected().repeat(4)), "{}", String::from_utf8_lossy(&ran.stderr));
 }

@@ -43,3 +43,25 @@ fn record_missing_records_only_missing_replies() {
     folder.json(&[&both[..], &["--replay"]].concat(), 0);
     assert_eq!(asked.load(Ordering::SeqCst), 2);
 }
+
+#[test]
+fn plan_of_a_replayed_tier_says_what_must_be_recorded() {
+    let url = chat::serve_chat(|request, _| answer(request));
+    let folder = TestFolder::with_minimal();
+    folder.write("evals/subjects/local.yaml", chat::subject_file("local", &url));
+    let plan = ["run", "--tier", "2", "--subject", "local", "--dry-run"];
+    let planned = folder.run(&plan).assert_exit(0);
+    let planned =
+        planned.assert_stdout("needs recording: all of 3 trials, because no reply of local is recorded; --record-missing takes about ");
+    planned.assert_stdout("verdicts that can be decided once all is recorded: ");
+    let document = folder.json(&plan, 0);
+    let missing = &document["needs_recording"];
+    assert_eq!((&missing["subjects"], &missing["trials"]), (&json!(["local"]), &json!(3)), "{document:#}");
+    assert!(missing["calls"].as_u64().unwrap() >= 3 && missing["likely_usd"].is_number(), "{document:#}");
+    // The reference needs no recordings, and a run that may call the model records nothing.
+    for other in [&["run", "--tier", "2", "--subject", "reference", "--dry-run"][..], &["run", "--subject", "local", "--dry-run"]] {
+        assert!(!folder.run(other).assert_exit(0).stdout.contains("recording"), "{other:?}");
+    }
+    folder.run(&[&RUN_ONE_CASE[..], &["--record"]].concat());
+    assert!(folder.json(&plan, 0)["needs_recording"].is_null());
+}

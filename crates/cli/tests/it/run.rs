@@ -12,7 +12,7 @@ fn keys(value: &Value) -> Vec<&str> {
 fn reference_passes_every_case() {
     let folder = TestFolder::new();
     let cases = folder.list("cases").len();
-    let ran = folder.run(&["run", "--subject", "reference"]).assert_exit(0);
+    let ran = folder.run(&["run", "--embedded", "--subject", "reference"]).assert_exit(0);
     assert!(ran.stderr.is_empty(), "{}", ran.stderr);
     ran.assert_stdout("0 missed, 0 without evidence")
         .assert_stdout(&format!("trials: {cases} planned, "))

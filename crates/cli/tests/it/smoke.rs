@@ -7,8 +7,8 @@ use serde_json::Value;
 fn smoke_of_embedded_passes_and_is_deterministic() {
     let folder = TestFolder::new();
     for format in ["text", "json", "junit", "markdown"] {
-        let first = folder.run(&["smoke", "--format", format]).assert_exit(0);
-        let second = folder.run(&["smoke", "--format", format]).assert_exit(0);
+        let first = folder.run(&["smoke", "--embedded", "--format", format]).assert_exit(0);
+        let second = folder.run(&["smoke", "--embedded", "--format", format]).assert_exit(0);
         assert_eq!(first.stdout, second.stdout, "{format}");
         assert!(!first.stdout.is_empty() && first.stderr.is_empty() && second.stderr.is_empty(), "{format}: {}", first.stderr);
     }
@@ -26,7 +26,10 @@ fn smoke_json_has_the_documented_keys() {
     let folder = TestFolder::new();
     let document = folder.json(&["smoke"], 0);
     let keys: Vec<&str> = document.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(keys, ["format", "command", "workspace", "checks", "verdicts", "metrics", "deviations", "trials", "spent_usd", "exit"]);
+    assert_eq!(
+        keys,
+        ["format", "command", "workspace", "checks", "verdicts", "metrics", "deviations", "waivers", "trials", "spent_usd", "exit"]
+    );
     assert_eq!((&document["format"], &document["command"]), (&Value::from(1), &Value::from("smoke")));
     assert_eq!(document["trials"], serde_json::json!({ "planned": 0, "finished": 0, "aborted": 0 }));
     let checks = document["checks"].as_array().unwrap();
@@ -41,8 +44,8 @@ fn smoke_json_has_the_documented_keys() {
 fn every_check_looks_at_something() {
     let document = TestFolder::new().json(&["smoke"], 0);
     for check in document["checks"].as_array().unwrap() {
-        // The reference workspace has no imported tools.
-        if check["check"] != "pinned_tools" {
+        // The reference workspace has no imported tools and no waivers.
+        if check["check"] != "pinned_tools" && check["check"] != "waivers" {
             assert!(check["looked_at"].as_u64() > Some(0), "{check:#}");
         }
     }
@@ -51,7 +54,7 @@ fn every_check_looks_at_something() {
 #[test]
 fn smoke_fuzz_passes_with_another_seed() {
     for seed in ["2", "0", "18446744073709551615"] {
-        let ran = TestFolder::new().run(&["smoke", "--seed", seed]).assert_exit(0);
+        let ran = TestFolder::new().run(&["smoke", "--embedded", "--seed", seed]).assert_exit(0);
         assert!(ran.stderr.is_empty(), "{}", ran.stderr);
     }
 }

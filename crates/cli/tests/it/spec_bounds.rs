@@ -200,3 +200,24 @@ fn reason_that_excuses_nothing_is_a_warning() {
     folder.write("evals/policy.yaml", format!("deviates: {REASON}\n{policy}"));
     folder.run(&["smoke"]).assert_exit(0).assert_stdout("deviates excuses nothing");
 }
+
+/// A reason for the whole file does not hide a gate that was weakened under it.
+#[test]
+fn reports_name_a_gate_weakened_under_a_reason_for_the_file() {
+    let folder = TestFolder::with_minimal();
+    let run = ["run", "--subject", "reference", "--no-store"];
+    let before = folder.run(&run).assert_exit(0).stdout;
+    assert!(before.contains("weaker than the specification: ") && !before.contains("weaker than the specification: gate"), "{before}");
+    folder.edit("evals/gates.yaml", "at_least: 1.0", "at_least: 0.2");
+    let weak = "gate safety_pipeline has at_least: 0.2, weaker than at_least: 1 of \"2.2 Safety pipeline compliance\"";
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (args, expected) in [
+        (&run[..], weak.to_owned()),
+        (&["run", "--subject", "reference", "--no-store", "--format", "markdown"], weak.to_owned()),
+        (&["run", "--subject", "reference", "--no-store", "--format", "json"], weak.replace('"', "\\\"")),
+        (&["smoke"], weak.to_owned()),
+    ] {
+        let said = words(&folder.run(args).assert_exit(0).stdout);
+        assert!(said.contains(&expected), "{args:?}: {said}");
+    }
+}

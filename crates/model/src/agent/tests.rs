@@ -36,7 +36,10 @@ fn an_agent_is_read() {
     assert_eq!((agent.tier, agent.writes.value, agent.writes.at.line), (AgentTier::Deep, true, 5));
     assert_eq!((agent.terminal, agent.verifier), (false, true));
     assert_eq!((words(&agent.tools), words(&agent.delegates_to)), (vec!["swap_get_quote", "swap_execute"], vec!["safety-guardian"]));
-    assert_eq!((agent.needs.as_slice(), agent.output.as_str()), (["spend".to_owned(), "receive".to_owned()].as_slice(), "trade_result"));
+    assert_eq!(
+        (agent.needs.as_slice(), agent.output.as_ref().unwrap().as_str()),
+        (["spend".to_owned(), "receive".to_owned()].as_slice(), "trade_result")
+    );
     assert_eq!(agent.prompt, "You trade.");
     let [quote, guard, confirm, done] = agent.workflow.as_slice() else { panic!("{:?}", agent.workflow) };
     assert!(matches!(&quote.action, StepAction::Call(tools) if words(tools) == ["swap_get_quote", "swap_route"]), "{quote:?}");

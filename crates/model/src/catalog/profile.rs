@@ -35,7 +35,7 @@ impl ToolProfile {
 pub(crate) fn read_profile(node: &YamlNode, report: &ProblemReport) -> Option<ToolProfile> {
     let fields = YamlFields::open(node, "a profile", report)?;
     let name_ = fields.required("profile", spanned(name));
-    let about = fields.required("about", text);
+    let about = fields.required_by_policy("about", text);
     let all = matches!(fields.get("tools").map(|node| &node.shape), Some(YamlShape::Scalar { text, .. }) if text == "all");
     let tools = if all {
         Some(ProfileTools::AllExcept(fields.or_default("except_categories", list(spanned(name)))))
@@ -43,5 +43,5 @@ pub(crate) fn read_profile(node: &YamlNode, report: &ProblemReport) -> Option<To
         fields.required("tools", list(spanned(name))).map(ProfileTools::Listed)
     };
     fields.close();
-    Some(ToolProfile { name: name_?, about: about?, tools: tools?, at: report.location(node.line) })
+    Some(ToolProfile { name: name_?, about: about.unwrap_or_default(), tools: tools?, at: report.location(node.line) })
 }

@@ -35,6 +35,8 @@ pub struct Tool {
     pub schema: JsonSchema,
     /// Hash of the listing when it was imported from a server.
     pub pinned: Option<Spanned<String>>,
+    /// Name on its server, if the workspace uses another one because two servers share it.
+    pub remote_name: Option<String>,
     /// Output schema of an imported tool, if its server has one.
     pub output: Option<Value>,
     pub at: Location,
@@ -64,6 +66,16 @@ impl Tool {
 
     pub fn listing(&self) -> ToolListing {
         ToolListing { name: self.name.value.clone(), description: self.description.value.clone(), input_schema: self.schema.value.clone() }
+    }
+
+    /// Returns the name that the server of an imported tool knows.
+    pub fn server_name(&self) -> &str {
+        self.remote_name.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Returns the listing as its server sends it, which pins an imported tool.
+    pub fn server_listing(&self) -> ToolListing {
+        ToolListing { name: self.server_name().to_owned(), ..self.listing() }
     }
 
     /// Returns whether this is the name or an alias of the tool.
@@ -102,9 +114,9 @@ fn read_tool(node: &YamlNode, report: &ProblemReport) -> Option<Tool> {
     let name_ = fields.required("name", spanned(name));
     let description = fields.required("description", spanned(text));
     let capability = fields.required("capability", one_of(CAPABILITIES));
-    let risk = fields.required("risk", one_of(RISKS));
+    let risk = fields.required_by_policy("risk", one_of(RISKS));
     let via = fields.or_default("via", read_via);
-    let acts = fields.required("acts", |node, report| {
+    let acts = fields.required_by_policy("acts", |node, report| {
         let op = read_operation(node, &text(node, report)?, via.legacy.as_ref(), report)?;
         Some(Spanned::new(op, report.location(node.line)))
     });
@@ -113,23 +125,43 @@ fn read_tool(node: &YamlNode, report: &ProblemReport) -> Option<Tool> {
     let ttl_s = fields.optional("ttl_s", unsigned);
     let aliases = fields.or_default("aliases", list(spanned(name)));
     let pinned = fields.optional("pinned", spanned(text));
+    let remote_name = fields.optional("remote_name", name);
     let output = fields.optional("output_schema", json);
     let shape = match fields.get("input_schema") {
         Some(schema) => {
             let kinds = fields.or_default("kinds", map(read_kind));
             imported_schema(schema, kinds, report)
         }
-        None => Some(native_schema(fields.or_default("params", map(read_param)), capability)),
+        None => {
+            let prepared = report.has_policy() && matches!(capability, Some(ToolCapability::Write | ToolCapability::Privileged));
+            Some(native_schema(fields.or_default("params", map(read_param)), prepared))
+        }
     };
     fields.close();
     let (params, schema) = shape?;
+    let (name_, capability) = (name_?, capability?);
+    let (usual_risk, usual_op) = match capability {
+        ToolCapability::Read => (RiskLayer::Layer1, ToolOp::Read),
+        ToolCapability::Write | ToolCapability::Privileged => (RiskLayer::Layer3, ToolOp::PassThrough),
+    };
+    let acts = acts.unwrap_or_else(|| Spanned::new(usual_op, name_.at.clone()));
+    if !report.has_policy() && !matches!(acts.value, ToolOp::Read | ToolOp::PassThrough) {
+        report.add(
+            node.line,
+            format!("acts: {} needs policy.yaml", acts.value.word()),
+            "write acts: read or acts: pass_through, or remove acts",
+        );
+    }
+    if !report.has_policy() && !matches!(view, None | Some(LiveView::Memory | LiveView::Files)) {
+        report.add(node.line, "this view reads a chain, which needs policy.yaml", "write view: memory or view: files, or remove view");
+    }
     Some(Tool {
-        name: name_?,
+        name: name_,
         category: String::new(),
         description: description?,
-        capability: capability?,
-        risk: risk?,
-        acts: acts?,
+        capability,
+        risk: risk.unwrap_or(usual_risk),
+        acts,
         via: via.target,
         prepares,
         view,
@@ -138,14 +170,15 @@ fn read_tool(node: &YamlNode, report: &ProblemReport) -> Option<Tool> {
         params,
         schema,
         pinned,
+        remote_name,
         output,
         at: report.location(node.line),
     })
 }
 
-/// Builds the schema of a tool from its parameters. Every write also accepts `dry_run` and `action_id`.
-fn native_schema(mut params: IndexMap<String, ParamSpec>, capability: Option<ToolCapability>) -> (IndexMap<String, ParamSpec>, JsonSchema) {
-    if matches!(capability, Some(ToolCapability::Write | ToolCapability::Privileged)) {
+/// Builds the schema of a tool from its parameters. A write that can be prepared also accepts `dry_run` and `action_id`.
+fn native_schema(mut params: IndexMap<String, ParamSpec>, prepared: bool) -> (IndexMap<String, ParamSpec>, JsonSchema) {
+    if prepared {
         for (name, param) in action_params() {
             params.entry(name.to_owned()).or_insert(param);
         }

@@ -37,6 +37,11 @@ impl TextPattern {
         self.0.as_str()
     }
 
+    /// Returns whether the pattern is found in the text.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+
     /// Returns whether the pattern is found in a text of the value, at any depth.
     pub fn finds(&self, value: &Value) -> bool {
         any_text(value, &|text| self.0.is_match(text))

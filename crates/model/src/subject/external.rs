@@ -61,7 +61,8 @@ pub(super) fn read_external(
         report.add(node.line, what.to_owned(), remedy.to_owned());
         None
     };
-    let (takes_command, takes_url) = (matches!(kind?, ProviderKind::Process | ProviderKind::Mcp), kind? == ProviderKind::Http);
+    let takes_command = matches!(kind?, ProviderKind::Process | ProviderKind::Mcp);
+    let takes_url = matches!(kind?, ProviderKind::Http | ProviderKind::Chat | ProviderKind::A2a);
     match (command, url) {
         (Some(command), None) if takes_command && command.first().is_some_and(|program| !program.is_empty()) => {
             Some(ExternalAgent { endpoint: AgentEndpoint::Command(command), env, read, connect })
@@ -73,9 +74,10 @@ pub(super) fn read_external(
         (_, _) if takes_command => wrong("this subject needs a command", "write command: [program, argument, …] and no url"),
         (_, _) if takes_url => wrong("this subject needs a url", "write url: http://… and no command"),
         (None, None) if env.is_empty() && !has_grants => None,
-        (_, _) => {
-            wrong("command, url, env, read and connect are only for external agents", "remove them, or use provider: process, http or mcp")
-        }
+        (_, _) => wrong(
+            "command, url, env, read and connect are only for external agents",
+            "remove them, or use provider: process, mcp, http, chat or a2a",
+        ),
     }
 }
 

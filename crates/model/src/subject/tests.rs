@@ -182,7 +182,7 @@ fn broken_external_agents_say_what_is_wrong() {
             (
                 "provider: process",
                 "provider: echo",
-                "1: command, url, env, read and connect are only for external agents | remove them, or use provider: process, http or mcp",
+                "1: command, url, env, read and connect are only for external agents | remove them, or use provider: process, mcp, http, chat or a2a",
             ),
         ],
     );

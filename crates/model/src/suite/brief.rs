@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 pub struct Brief {
     pub surface: CaseSurface,
     pub user_script: UserScript,
+    /// World of the trial: the named one, or the default of the workspace.
     pub world: Spanned<String>,
     /// Recorded answers, used before those of the world. The first match applies.
     pub fixtures: Vec<CaseFixture>,
@@ -82,7 +83,12 @@ pub(super) fn read_brief(node: &YamlNode, report: &ProblemReport) -> Option<Brie
     let surface = fields.required("surface", read_surface);
     let turns = fields.optional("turns", list(spanned(text)));
     let persona = fields.optional("persona", read_persona);
-    let world = fields.required("world", spanned(name));
+    // A workspace replaces the empty name by its default world.
+    let world = if fields.has("world") {
+        fields.optional("world", spanned(name))
+    } else {
+        Some(Spanned::new(String::new(), report.location(node.line)))
+    };
     let fixtures = fields.or_default("fixtures", read_case_fixtures);
     let peers = fields.optional("peers", name).map_or(PeerMode::Stub, |word| match word.as_str() {
         "stub" => PeerMode::Stub,

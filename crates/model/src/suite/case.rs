@@ -8,8 +8,9 @@ use super::reference::{ReferenceStep, read_reference};
 use crate::hash::ContentHash;
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
-use crate::yaml::{YamlFields, YamlNode, YamlShape, list, name, one_of, spanned, text};
+use crate::yaml::{YamlFields, YamlNode, YamlShape, json, list, name, one_of, spanned, text};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 #[derive(Debug, Clone)]
@@ -63,6 +64,8 @@ pub struct Case {
     pub tags: Vec<String>,
     /// Attack on the scenario, in cases of the red team.
     pub attack: Option<Arc<CaseAttack>>,
+    /// The case as written, for scorers of the workspace.
+    pub written: Arc<Value>,
     /// Hash of the content of the case. Part of every trial id.
     pub hash: ContentHash,
     pub at: Location,
@@ -84,7 +87,7 @@ impl Case {
 pub(crate) fn read_suite(path: &str, node: &YamlNode, report: &ProblemReport) -> Option<Suite> {
     let fields = YamlFields::open(node, "a suite", report)?;
     let kind = fields.required("suite", one_of(SuiteKind::ALL));
-    let about = fields.required("about", text);
+    let about = fields.required_by_policy("about", text);
     let cases = fields.required("cases", list(read_case));
     fields.close();
     let kind = kind?;
@@ -96,7 +99,7 @@ pub(crate) fn read_suite(path: &str, node: &YamlNode, report: &ProblemReport) ->
     if name.split('/').next() != Some(kind.word()) {
         report.add(1, format!("a {} suite is in the wrong folder", kind.word()), format!("move it to suites/{}/", kind.word()));
     }
-    Some(Suite { name, kind, about: about?, cases, at: report.location(node.line) })
+    Some(Suite { name, kind, about: about.unwrap_or_default(), cases, at: report.location(node.line) })
 }
 
 fn read_case(node: &YamlNode, report: &ProblemReport) -> Option<Case> {
@@ -119,9 +122,21 @@ fn read_case(node: &YamlNode, report: &ProblemReport) -> Option<Case> {
         reference,
         tags,
         attack: None,
+        written: Arc::new(as_written(node)),
         hash: ContentHash::of_text(&canonical),
         at: report.location(node.line),
     })
+}
+
+/// Returns a node as JSON. Scalars that JSON would not keep exactly are texts.
+fn as_written(node: &YamlNode) -> Value {
+    match &node.shape {
+        YamlShape::Scalar { text, .. } => json(node, &ProblemReport::new("")).unwrap_or_else(|| Value::String(text.clone())),
+        YamlShape::List(items) => Value::Array(items.iter().map(as_written).collect()),
+        YamlShape::Map(entries) => {
+            Value::Object(entries.iter().map(|(key, value)| (key.text.clone(), as_written(value))).collect::<Map<_, _>>())
+        }
+    }
 }
 
 /// Writes the content of a node without its layout, so that comments, quotes and line breaks do not change the hash of a case.

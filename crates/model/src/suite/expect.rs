@@ -1,6 +1,7 @@
 //! Expectations of a case on the transcript.
 
 use super::arg_matcher::{ArgMatcher, read_arg_matcher};
+use super::assertion::{CaseAssertion, read_assertion};
 use super::call_pattern::{CallPattern, read_call_pattern};
 use super::expected_report::{ExpectedReport, read_expected_report};
 use super::rubric::{CaseRubric, read_rubric};
@@ -30,6 +31,8 @@ pub struct CaseExpectations {
     /// Further words of a question for one of these values, for example in the user's language.
     pub ask_words: IndexMap<String, Vec<String>>,
     pub carry: Vec<CarriedValue>,
+    /// Tests of what was said, returned and called.
+    pub assertions: Vec<CaseAssertion>,
     /// Content of the report that the agent of a carried-out skill returns.
     pub report: Option<ExpectedReport>,
     /// Question to the LLM judge, for properties that no other expectation can check.
@@ -96,6 +99,7 @@ pub(crate) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<Cas
         ask: fields.or_default("ask", list(name)),
         ask_words: fields.or_default("ask_words", map(list(text))),
         carry: fields.or_default("carry", list(read_carry)),
+        assertions: fields.or_default("assert", list(read_assertion)),
         report: fields.optional("report", read_expected_report),
         rubric: fields.optional("rubric", read_rubric),
     };
@@ -105,7 +109,7 @@ pub(crate) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<Cas
     }
     fields.close();
     if empty {
-        report.add(node.line, "the case expects nothing, so it could not fail", "add calls, rules, skill, forbid, post or rubric");
+        report.add(node.line, "the case expects nothing, so it could not fail", "add calls, rules, skill, forbid, post, assert or rubric");
     }
     Some(expect)
 }
@@ -119,6 +123,7 @@ fn expects_nothing(expect: &CaseExpectations) -> bool {
         && expect.skill.is_none()
         && expect.ask.is_empty()
         && expect.carry.is_empty()
+        && expect.assertions.is_empty()
         && expect.report.is_none()
         && expect.rubric.is_none()
 }

@@ -1,6 +1,7 @@
 //! Suites and their cases. The parts of a case are separate types, so that code with access to one part cannot read the others.
 
 mod arg_matcher;
+mod assertion;
 pub mod attack;
 mod brief;
 mod call_pattern;
@@ -9,12 +10,14 @@ mod case_fixture;
 mod expect;
 mod expected_report;
 mod intent;
+mod json_path;
 mod persona;
 mod reference;
 mod rubric;
 mod state_predicate;
 
 pub use arg_matcher::ArgMatcher;
+pub use assertion::{AssertedText, AssertionType, AssertionValue, CaseAssertion, PathTest};
 pub use attack::AttackScript;
 pub use brief::{Brief, CaseSurface, PeerMode, UserScript};
 pub use call_pattern::CallPattern;
@@ -27,6 +30,7 @@ pub use expect::{CarriedValue, CaseExpectations, ExpectedCall, ExpectedCalls, Va
 pub use expected_report::ExpectedReport;
 pub(crate) use intent::read_intent;
 pub use intent::{SpendLimit, UserIntent};
+pub use json_path::JsonPath;
 pub use persona::{Persona, PersonaCorrection, PersonaFact, PersonaTemper, StopRule};
 pub(crate) use reference::read_reference;
 pub use reference::{ArgValue, ReferenceAction, ReferenceStep};

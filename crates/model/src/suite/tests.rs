@@ -191,7 +191,7 @@ fn case_hash_ignores_yaml_layout() {
 fn a_suite_and_a_case_need_their_keys() {
     assert_required_keys(SUITE, read, "a suite", 1, &["suite", "about"]);
     assert_required_keys(SUITE, read, "a case", 4, &["id"]);
-    assert_required_keys(SUITE, read, "a brief", 7, &["surface", "world"]);
+    assert_required_keys(SUITE, read, "a brief", 7, &["surface"]);
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn case_without_expectations_is_a_problem() {
         &[(
             "{ skill: swap }",
             "{ params: { a: 1 } }",
-            "6: the case expects nothing, so it could not fail | add calls, rules, skill, forbid, post or rubric",
+            "6: the case expects nothing, so it could not fail | add calls, rules, skill, forbid, post, assert or rubric",
         )],
     );
 }

@@ -18,6 +18,8 @@ pub(crate) const WORKSPACE_PARTS: &[&str] = &[
     "probes",
     "profiles",
     "registry",
+    "scorers",
+    "scorers.yaml",
     "skills",
     "subjects",
     "suites",

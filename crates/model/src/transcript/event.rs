@@ -6,6 +6,8 @@ use super::decision::ReviewDecision;
 use super::effect::{MinedTransaction, SignatureRequest};
 use super::tool_error_code::ToolErrorCode;
 use crate::hash::ContentHash;
+use crate::money::Money;
+use crate::reading::Reading;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -161,6 +163,21 @@ pub enum EventKind {
     Misjudged {
         question: ContentHash,
         why: String,
+    },
+    /// Answer of a scorer of the workspace about this trial, added after its end. A scorer that failed is unscorable.
+    Scored {
+        scorer: String,
+        /// Hash of what the scorer was given.
+        question: ContentHash,
+        reading: Reading,
+        because: Vec<String>,
+    },
+    /// Response time and cost of the subject's model calls, as stored with their replies. Added after the end of the trial.
+    Used {
+        /// Absent if a reply was stored without its time.
+        latency_ms: Option<u64>,
+        /// Absent if a reply has no usage or the model no price.
+        cost: Option<Money>,
     },
     /// Signature, which may never be used.
     Signed {

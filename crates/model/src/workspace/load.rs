@@ -1,11 +1,13 @@
 //! Loads a workspace from files, and collects the problems of all files.
 
 use super::Workspace;
+use super::built_in;
 use super::review_roles;
 use crate::agent::read_agent;
 use crate::catalog::{Tool, read_profile, read_tools};
 use crate::coverage::read_coverage;
 use crate::defaults::read_defaults;
+use crate::external_scorer::read_scorers;
 use crate::files::WorkspaceFiles;
 use crate::gate::read_gates;
 use crate::hash::ContentHash;
@@ -34,6 +36,7 @@ enum FileKind {
     Defaults,
     Coverage,
     Version,
+    Scorers,
     Tools,
     Profiles,
     Outputs,
@@ -67,6 +70,8 @@ const FOLDERS: &[(&str, &str, FileKind)] = &[
     ("cassettes", "", FileKind::Ignored),
     ("judge", "jsonl", FileKind::Ignored),
     ("probes", "yaml", FileKind::Probes),
+    // Programs of scorers.yaml.
+    ("scorers", "", FileKind::Ignored),
     // Read when the policy names one of them.
     ("contracts", "json", FileKind::Ignored),
 ];
@@ -77,6 +82,7 @@ const ROOT_FILES: &[(&str, FileKind)] = &[
     ("bardo-eval.yaml", FileKind::Defaults),
     ("coverage.yaml", FileKind::Coverage),
     ("version.yaml", FileKind::Version),
+    ("scorers.yaml", FileKind::Scorers),
 ];
 
 /// Returns the kind of a file.
@@ -105,7 +111,7 @@ impl Workspace {
     ///
     /// Returns the problems of all files, sorted by location.
     pub fn load(files: &WorkspaceFiles) -> Result<Self, Vec<Problem>> {
-        let mut loader = WorkspaceLoader::default();
+        let mut loader = WorkspaceLoader { has_policy: files.get("policy.yaml").is_some(), ..WorkspaceLoader::default() };
         for (path, text) in files.iter() {
             loader.read(path, text);
         }
@@ -115,6 +121,7 @@ impl Workspace {
 
 #[derive(Default)]
 struct WorkspaceLoader {
+    has_policy: bool,
     parts: WorkspaceParts,
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
@@ -138,6 +145,7 @@ struct WorkspaceParts {
     defaults: crate::defaults::RunDefaults,
     coverage: Option<crate::coverage::CoverageMinimums>,
     version: Option<crate::version::WorkspaceVersion>,
+    scorers: Vec<crate::external_scorer::ExternalScorer>,
 }
 
 impl WorkspaceLoader {
@@ -146,7 +154,7 @@ impl WorkspaceLoader {
             Ok(FileKind::Ignored) => {}
             Ok(FileKind::Agents | FileKind::Skills) => self.read_markdown(path, text),
             Ok(kind) => {
-                let report = ProblemReport::new(path);
+                let report = ProblemReport::new(path).in_workspace(self.has_policy);
                 if let Some(node) = yaml::load(text, YamlLimits::default(), &report) {
                     self.parts.read_file(kind, path, &node, &report);
                 }
@@ -160,7 +168,7 @@ impl WorkspaceLoader {
     }
 
     fn read_markdown(&mut self, path: &str, text: &str) {
-        let report = ProblemReport::with_line_offset(path, 1);
+        let report = ProblemReport::with_line_offset(path, 1).in_workspace(self.has_policy);
         if let Some((front, body)) = markdown::split(text, &report)
             && let Some(node) = yaml::load(front, YamlLimits::default(), &report)
         {
@@ -184,9 +192,8 @@ impl WorkspaceLoader {
             return Err(vec![Problem { at: Location::new(".", 0), what: "there is no workspace here: no file was found".into(), remedy }]);
         }
         for (name, present) in [
-            ("gates.yaml", files.get("gates.yaml").is_some()),
-            ("tiers.yaml", files.get("tiers.yaml").is_some()),
-            ("policy.yaml", files.get("policy.yaml").is_some()),
+            ("gates.yaml", !self.has_policy || files.get("gates.yaml").is_some()),
+            ("tiers.yaml", !self.has_policy || files.get("tiers.yaml").is_some()),
             ("tools/", files.iter().any(|(path, _)| path.starts_with("tools/"))),
         ] {
             if !present {
@@ -197,7 +204,10 @@ impl WorkspaceLoader {
         if let Some(contract) = self.parts.policy.as_mut().and_then(|policy| policy.contract.as_mut()) {
             self.problems.extend(contract.load_artifact(files).err());
         }
-        self.warnings.extend(review_roles::assign_legacy_roles(&mut self.parts.agents));
+        self.fill_in(files);
+        if self.has_policy {
+            self.warnings.extend(review_roles::assign_legacy_roles(&mut self.parts.agents));
+        }
         self.problems.extend(review_roles::duplicate_role_problems(&self.parts.agents));
         self.warnings.sort();
         let WorkspaceParts {
@@ -217,9 +227,10 @@ impl WorkspaceLoader {
             defaults,
             coverage,
             version,
+            scorers,
         } = self.parts;
-        match (policy, gates, tiers) {
-            (Some(policy), Some(gates), Some(tiers)) if self.problems.is_empty() => Ok(Workspace {
+        match (gates, tiers) {
+            (Some(gates), Some(tiers)) if self.problems.is_empty() => Ok(Workspace {
                 tool_index: index_by_name(&tools),
                 case_index: index_by_id(&suites),
                 tools,
@@ -239,13 +250,53 @@ impl WorkspaceLoader {
                 defaults,
                 coverage,
                 version,
+                scorers,
                 hash: hash_files(files),
                 warnings: self.warnings,
             }),
-            (Some(_) | None, Some(_) | None, Some(_) | None) => {
+            (Some(_) | None, Some(_) | None) => {
                 self.problems.sort();
                 Err(self.problems)
             }
+        }
+    }
+
+    /// Adds the parts that files may leave out: gates, tiers, subjects and a world where no policy is in force, the world of cases that
+    /// name none, and whether an agent writes.
+    fn fill_in(&mut self, files: &WorkspaceFiles) {
+        let parts = &mut self.parts;
+        if !self.has_policy {
+            if let Some(chain) = files.iter().find(|(path, _)| path.starts_with("registry/")) {
+                let what = "a registry of chains needs policy.yaml".to_owned();
+                let remedy = "add policy.yaml, which puts the DeFi rules into force, or remove registry/".to_owned();
+                self.problems.push(Problem { at: Location::new(chain.0, 1), what, remedy });
+            }
+            if files.get("gates.yaml").is_none() {
+                parts.gates = built_in::gates();
+            }
+            if files.get("tiers.yaml").is_none() {
+                parts.tiers = built_in::tiers();
+            }
+            parts.subjects.extend(built_in::missing_subjects(&parts.subjects));
+            if !files.iter().any(|(path, _)| path.starts_with("worlds/")) {
+                parts.worlds.push(crate::world::WorldFile::empty("empty", Location::new("worlds/empty.yaml", 0)));
+            }
+            let writes = |name: &str| parts.tools.iter().any(|tool| tool.has_name(name) && tool.writes());
+            for agent in &mut parts.agents {
+                agent.writes.value |= agent.tools.iter().any(|name| writes(name));
+            }
+        }
+        let default = built_in::default_world(&parts.worlds);
+        for case in parts.suites.iter_mut().flat_map(|suite| &mut suite.cases).filter(|case| case.brief.world.is_empty()) {
+            match &default {
+                Ok(name) => case.brief.world.value.clone_from(name),
+                Err(problem) => {
+                    self.problems.push(Problem { at: case.brief.world.at.clone(), ..problem.clone() });
+                }
+            }
+        }
+        if let (Err(problem), true) = (default, parts.worlds.iter().filter(|world| world.is_default).count() > 1) {
+            self.problems.push(problem);
         }
     }
 }
@@ -259,6 +310,7 @@ impl WorkspaceParts {
             FileKind::Defaults => self.defaults = read_defaults(node, report).unwrap_or_default(),
             FileKind::Coverage => self.coverage = read_coverage(node, report),
             FileKind::Version => self.version = read_version(node, report),
+            FileKind::Scorers => self.scorers = read_scorers(node, report).unwrap_or_default(),
             FileKind::Tools => self.tools.extend(read_tools(node, report).into_iter().flatten()),
             FileKind::Profiles => self.profiles.extend(read_profile(node, report)),
             FileKind::Outputs => self.outputs.extend(read_output(node, report)),

@@ -138,3 +138,69 @@ fn problems_of_all_files_are_sorted() {
     let line = files().get("agents/trader.md").unwrap().lines().position(|line| line.starts_with("tier:")).unwrap() + 1;
     assert!(problems[0].starts_with(&format!("agents/trader.md:{line}  ")), "{}", problems[0]);
 }
+
+/// Smallest workspace without a policy.
+fn plain_files() -> WorkspaceFiles {
+    let mut files = WorkspaceFiles::default();
+    files.insert("tools/a.yaml", "category: a\ntools:\n  - { name: look, description: Looks., capability: read }\n  - { name: put, description: Puts., capability: write }\n");
+    files.insert("agents/clerk.md", "---\nname: clerk\ntools: [look, put]\n---\n");
+    files.insert(
+        "suites/behavior/a.yaml",
+        "suite: behavior\ncases:\n  - { id: a, brief: { surface: { agent: clerk }, turns: [Look.] }, expect: { calls: { none: true } } }\n",
+    );
+    files
+}
+
+#[test]
+fn workspace_without_policy_has_defaults() {
+    let workspace = Workspace::load(&plain_files()).unwrap();
+    assert!(workspace.policy.is_none());
+    assert_eq!(workspace.gates[0].id.as_str(), "case_pass_rate");
+    assert_eq!(workspace.case("a").unwrap().brief.world.as_str(), "empty");
+    assert!(["baseline", "reference", "echo"].iter().all(|name| workspace.subject(name).is_some()));
+    let clerk = workspace.agent("clerk").unwrap();
+    assert!(*clerk.writes && clerk.output.is_none() && clerk.invariants.is_empty());
+    let put = workspace.tool("put").unwrap();
+    assert!(put.params.is_empty(), "only prepared writes take an action_id");
+    assert_eq!((put.acts.value.word(), workspace.tool("look").unwrap().acts.value.word()), ("pass_through", "read"));
+}
+
+#[test]
+fn parts_of_the_defi_rules_need_a_policy() {
+    for (path, text, what) in [
+        (
+            "registry/base.yaml",
+            "chain: { id: 1, name: a, native: ETH, block_time_s: 2 }\ntokens: []\ncontracts: []\n",
+            "a registry of chains needs",
+        ),
+        ("worlds/a.yaml", "world: a\nchains: [1]\n", "a wallet and chains need"),
+        (
+            "tools/b.yaml",
+            "category: b\ntools:\n  - { name: sell, description: Sells., capability: write, acts: swap }\n",
+            "acts: swap needs",
+        ),
+        (
+            "tools/b.yaml",
+            "category: b\ntools:\n  - { name: hold, description: Holds., capability: read, view: balances }\n",
+            "this view reads a chain",
+        ),
+        ("agents/b.md", "---\nname: b\ntools: []\nserves: guardian\n---\nB.\n", "serves needs"),
+    ] {
+        let mut files = plain_files();
+        files.insert(path, text);
+        let problems = Workspace::load(&files).unwrap_err();
+        assert!(problems.iter().any(|problem| problem.what.contains(what)), "{path}: {problems:#?}");
+    }
+}
+
+#[test]
+fn cases_without_a_world_use_the_default_one() {
+    let mut files = plain_files();
+    files.insert("worlds/one.yaml", "world: one\n");
+    assert_eq!(Workspace::load(&files).unwrap().case("a").unwrap().brief.world.as_str(), "one");
+    files.insert("worlds/two.yaml", "world: two\n");
+    let problems = Workspace::load(&files).unwrap_err();
+    assert!(problems[0].what.contains("none is the default") && problems[0].at.file.starts_with("suites/"), "{problems:#?}");
+    files.insert("worlds/two.yaml", "world: two\ndefault: true\n");
+    assert_eq!(Workspace::load(&files).unwrap().case("a").unwrap().brief.world.as_str(), "two");
+}

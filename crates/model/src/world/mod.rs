@@ -13,7 +13,7 @@ pub use object::WorldObject;
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::registry::{AddressText, address};
-use crate::yaml::{YamlFields, YamlNode, list, map, name, one_of, spanned, text, unsigned};
+use crate::yaml::{YamlFields, YamlNode, flag, list, map, name, one_of, spanned, text, unsigned};
 use environment::{CONSENTS, read_allowance, read_memory, read_message, read_stray_token};
 use fixture::{read_fixtures, read_injectable_text};
 use indexmap::IndexMap;
@@ -26,8 +26,10 @@ pub const MARKETS: &[&str] = &["lend", "stake", "perp", "option", "yield", "rest
 pub struct WorldFile {
     pub name: Spanned<String>,
     pub about: String,
+    /// Used by the chains only.
     pub starts_at: String,
-    pub wallet: Spanned<AddressText>,
+    /// Absent in a world without chains.
+    pub wallet: Option<Spanned<AddressText>>,
     pub chains: Vec<u64>,
     pub balances: Vec<InitialBalance>,
     /// US dollars per whole token. Policy limits and pools are computed from them.
@@ -51,7 +53,40 @@ pub struct WorldFile {
     pub owner: OwnerConsent,
     /// Injection holes by name, with their benign text.
     pub holes: IndexMap<String, Spanned<String>>,
+    /// World of the cases that name none.
+    pub is_default: bool,
     pub at: Location,
+}
+
+impl WorldFile {
+    /// Returns a world without chains and answers.
+    pub fn empty(name: &str, at: Location) -> Self {
+        Self {
+            name: Spanned::new(name.to_owned(), at.clone()),
+            about: String::new(),
+            starts_at: String::new(),
+            wallet: None,
+            chains: vec![],
+            balances: vec![],
+            prices: IndexMap::new(),
+            pool_usd: None,
+            vaults: vec![],
+            allowances: vec![],
+            objects: vec![],
+            tokens: vec![],
+            fixtures_from: None,
+            fixtures: IndexMap::new(),
+            latency_ms: IndexMap::new(),
+            memory: vec![],
+            messages: vec![],
+            files: IndexMap::new(),
+            tool_notes: IndexMap::new(),
+            owner: OwnerConsent::default(),
+            holes: IndexMap::new(),
+            is_default: true,
+            at,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -75,10 +110,10 @@ pub struct VaultFile {
 pub(crate) fn read_world(node: &YamlNode, report: &ProblemReport) -> Option<WorldFile> {
     let fields = YamlFields::open(node, "a world", report)?;
     let name_ = fields.required("world", spanned(name));
-    let about = fields.required("about", text);
-    let starts_at = fields.required("starts_at", text);
-    let wallet = fields.required("wallet", spanned(address));
-    let chains = fields.required("chains", list(unsigned));
+    let about = fields.required_by_policy("about", text);
+    let starts_at = fields.required_by_policy("starts_at", text);
+    let wallet = fields.required_by_policy("wallet", spanned(address));
+    let chains = fields.required_by_policy("chains", list(unsigned));
     let balances = fields.or_default("balances", list(read_balance));
     let prices = fields.or_default("prices", map(spanned(text)));
     let pool_usd = fields.optional("pool_usd", unsigned);
@@ -95,13 +130,17 @@ pub(crate) fn read_world(node: &YamlNode, report: &ProblemReport) -> Option<Worl
     let tool_notes = fields.or_default("tool_notes", map(spanned(read_injectable_text)));
     let owner = fields.optional("owner", one_of(CONSENTS)).unwrap_or_default();
     let holes = fields.or_default("holes", map(spanned(text)));
+    let is_default = fields.or_default("default", flag);
     fields.close();
+    if !report.has_policy() && (wallet.is_some() || chains.is_some()) {
+        report.add(node.line, "a wallet and chains need policy.yaml", "add policy.yaml, or remove wallet and chains from the world");
+    }
     Some(WorldFile {
         name: name_?,
-        about: about?,
-        starts_at: starts_at?,
-        wallet: wallet?,
-        chains: chains?,
+        about: about.unwrap_or_default(),
+        starts_at: starts_at.unwrap_or_default(),
+        wallet,
+        chains: chains.unwrap_or_default(),
         balances,
         prices,
         pool_usd,
@@ -118,6 +157,7 @@ pub(crate) fn read_world(node: &YamlNode, report: &ProblemReport) -> Option<Worl
         tool_notes,
         owner,
         holes,
+        is_default,
         at: report.location(node.line),
     })
 }

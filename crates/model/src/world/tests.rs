@@ -45,7 +45,10 @@ fn a_world_is_read() {
         (world.name.as_str(), world.about.as_str(), world.starts_at.as_str()),
         ("small", "A wallet on Base.", "2026-03-08T12:00:00Z")
     );
-    assert_eq!((world.wallet.text.as_str(), world.chains.as_slice()), ("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", [8453, 1].as_slice()));
+    assert_eq!(
+        (world.wallet.as_ref().unwrap().text.as_str(), world.chains.as_slice()),
+        ("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", [8453, 1].as_slice())
+    );
     let [balance] = world.balances.as_slice() else { panic!("{:?}", world.balances) };
     assert_eq!((balance.chain, balance.token.as_str(), balance.token.at.line, balance.amount.as_str()), (8453, "USDC", 8, "1000"));
     assert_eq!((world.prices["WETH"].as_str(), world.pool_usd), ("3200", Some(5_000_000)));

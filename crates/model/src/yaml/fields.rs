@@ -54,6 +54,11 @@ impl<'n> YamlFields<'n> {
         }
     }
 
+    /// Reads a key that only a workspace with `policy.yaml` must have.
+    pub(crate) fn required_by_policy<T>(&self, key: &'static str, read: impl FnOnce(&YamlNode, &ProblemReport) -> Option<T>) -> Option<T> {
+        if self.report.has_policy() { self.required(key, read) } else { self.optional(key, read) }
+    }
+
     /// Reads an optional key. An invalid one is reported and returned as absent.
     pub fn optional<T>(&self, key: &'static str, read: impl FnOnce(&YamlNode, &ProblemReport) -> Option<T>) -> Option<T> {
         self.get(key).and_then(|node| read(node, self.report))
@@ -171,7 +176,7 @@ pub fn map<T>(read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> impl Fn(
             report.add(node.line, format!("expected a mapping, found {}", node.describe()), "write key: value lines");
             return None;
         };
-        let mut out = IndexMap::new();
+        let mut out = IndexMap::with_capacity(entries.len());
         let mut complete = true;
         for (key, value) in entries {
             match read(value, report) {

@@ -1,7 +1,7 @@
 //! Process of an external agent: empty working folder, minimal environment, separate session, and killed with all its descendants.
 
+use super::agent_output::{OutputMonitor, StderrTail, telling_line};
 use super::orphans;
-use crate::secrets::SecretRedactor;
 use launcher::{LaunchRequest, LaunchedProgram, Lifeline, ProgramInput, ProgramLaunch};
 use process_wrap::tokio::ChildWrapper;
 use std::io;
@@ -14,7 +14,7 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 
-/// Size of the stderr tail that is kept for the exit summary.
+/// Size of the stderr tail that the exit summary is taken from.
 const STDERR_TAIL_BYTES: usize = 8 * 1024;
 /// Time for a program to exit by itself after it closed stdout.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
@@ -87,7 +87,7 @@ pub(super) struct AgentProcess {
     /// Value of [`orphans::AGENT_ENV_VAR`], inherited by children unless they remove it.
     env_mark: String,
     stderr_tail: Arc<Mutex<StderrTail>>,
-    secrets: SecretRedactor,
+    monitor: Arc<OutputMonitor>,
     stderr_task: JoinHandle<()>,
 }
 
@@ -98,7 +98,7 @@ impl AgentProcess {
         mut env: Vec<(String, String)>,
         mark: &str,
         work: &Path,
-        secrets: SecretRedactor,
+        monitor: Arc<OutputMonitor>,
     ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
         orphans::become_subreaper();
         env.push((orphans::AGENT_ENV_VAR.to_owned(), mark.to_owned()));
@@ -108,12 +108,17 @@ impl AgentProcess {
         if let Some(pid) = pid {
             orphans::register_agent(pid);
         }
+        monitor.note_start();
         let tail = Arc::<Mutex<StderrTail>>::default();
-        let most = STDERR_TAIL_BYTES + secrets.longest_form();
-        let listener = tokio::spawn(collect_stderr(stderr, tail.clone(), most));
+        let listener = tokio::spawn(collect_stderr(stderr, tail.clone(), monitor.clone()));
         let env_mark = mark.to_owned();
-        let process = Self { inner: child, _lifeline: lifeline, pid, env_mark, stderr_tail: tail, secrets, stderr_task: listener };
+        let process = Self { inner: child, _lifeline: lifeline, pid, env_mark, stderr_tail: tail, monitor, stderr_task: listener };
         Ok((process, stdin.ok_or_else(|| io::Error::other("a pipe is missing"))?, stdout))
+    }
+
+    /// Returns the monitor of the agent's output.
+    pub(super) fn monitor(&self) -> &Arc<OutputMonitor> {
+        &self.monitor
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -135,28 +140,12 @@ impl AgentProcess {
         // The end of stderr may not have been read yet.
         let _ = tokio::time::timeout(Duration::from_millis(50), &mut self.stderr_task).await;
         let tail = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = self.secrets.redact_end(&tail.bytes, tail.is_cut);
+        let text = tail.text(self.monitor.secrets());
         match telling_line(&text) {
             Some(line) => format!("{how}: {}", printable(line, 300)),
             None => how,
         }
     }
-}
-
-/// Returns the line of stderr that tells why a program failed: the last one that names an error, else the last one.
-/// Node ends every crash with its version, and traces of other languages with a hint or a location.
-fn telling_line(text: &str) -> Option<&str> {
-    let lines = || text.lines().rev().filter(|line| !line.trim().is_empty());
-    let words = ["error:", "exception:", "error [", "panicked at", "fatal:"];
-    let names_error = |line: &&str| {
-        let line = line.to_lowercase();
-        words.iter().any(|word| line.contains(word)) || line.trim_end().ends_with("error")
-    };
-    // Lines of a trace are indented.
-    lines()
-        .find(|line| !line.starts_with([' ', '\t']) && names_error(line))
-        .or_else(|| lines().find(names_error))
-        .or_else(|| lines().next())
 }
 
 pub(super) fn describe_exit(status: ExitStatus) -> String {
@@ -184,39 +173,12 @@ impl Drop for AgentProcess {
     }
 }
 
-/// End of what a program wrote to stderr.
-#[derive(Debug, Default)]
-struct StderrTail {
-    bytes: Vec<u8>,
-    /// Set if the beginning was dropped.
-    is_cut: bool,
-}
-
-/// Reads all of stderr, so that the program never blocks on a full pipe, and keeps only the tail.
-async fn collect_stderr(mut stderr: ChildStderr, tail: Arc<Mutex<StderrTail>>, most: usize) {
+/// Reads all of stderr, so that the program never blocks on a full pipe, and keeps only the end.
+async fn collect_stderr(mut stderr: ChildStderr, tail: Arc<Mutex<StderrTail>>, monitor: Arc<OutputMonitor>) {
+    let most = STDERR_TAIL_BYTES + monitor.secrets().longest_form();
     let mut chunk = vec![0; 16 * 1024];
     while let Ok(n @ 1..) = stderr.read(&mut chunk).await {
-        let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-        tail.bytes.extend_from_slice(&chunk[..n]);
-        let excess = tail.bytes.len().saturating_sub(most);
-        tail.is_cut |= excess > 0;
-        tail.bytes.drain(..excess);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::telling_line;
-
-    #[test]
-    fn crash_shows_the_line_that_names_the_error() {
-        let node = "node:internal/modules/package_json_reader:267\n  throw new ERR_MODULE_NOT_FOUND(packageName, fileURLToPath(base), null);\n        ^\n\n\
-                    Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'x' imported from /a.mjs\n    at Object.getPackageJSONURL (node:internal)\n  code: 'ERR_MODULE_NOT_FOUND'\n}\n\nNode.js v20.20.2\n";
-        assert_eq!(telling_line(node), Some("Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'x' imported from /a.mjs"));
-        let python =
-            "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    raise ValueError(\"no\")\nValueError: no\n";
-        assert_eq!(telling_line(python), Some("ValueError: no"));
-        assert_eq!(telling_line("starting\nbye\n\n"), Some("bye"));
-        assert_eq!(telling_line("\n"), None);
+        monitor.add_stderr(&chunk[..n]);
+        tail.lock().unwrap_or_else(PoisonError::into_inner).push(&chunk[..n], most);
     }
 }

@@ -1,6 +1,8 @@
-//! Connection to an external agent (process, HTTP or MCP): delivers observations and receives its next message.
+//! Connection to an external agent (process, HTTP, MCP or A2A): delivers observations and receives its next message.
 
 use super::AgentHost;
+use super::a2a_transport::A2aTransport;
+use super::agent_output::OutputMonitor;
 use super::agent_process::{AgentHome, AgentProcess};
 use super::http_transport::HttpTransport;
 use super::launch::{LaunchContext, PROMPT_PLACEHOLDER};
@@ -17,7 +19,7 @@ use model::{AgentEndpoint, ExternalAgent, ProviderKind};
 use serde_json::{Value, json};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use store::AgentOutput;
 use world::endpoints::TrialEndpoints;
 
 /// Agent of a trial. Clones share the knowledge whether it has been started.
@@ -25,23 +27,27 @@ use world::endpoints::TrialEndpoints;
 pub(super) struct AgentProgram {
     agent: ExternalAgent,
     kind: ProviderKind,
-    secrets: SecretRedactor,
-    has_started: Arc<AtomicBool>,
+    monitor: Arc<OutputMonitor>,
 }
 
 impl AgentProgram {
     pub(super) fn new(agent: ExternalAgent, kind: ProviderKind, secrets: SecretRedactor) -> Self {
-        Self { agent, kind, secrets, has_started: Arc::default() }
+        Self { agent, kind, monitor: Arc::new(OutputMonitor::new(secrets)) }
     }
 
     /// Returns the secrets that the agent's moves may not repeat.
     pub(super) fn secrets(&self) -> &SecretRedactor {
-        &self.secrets
+        self.monitor.secrets()
+    }
+
+    /// Returns the output of the programs that were started for the agent.
+    pub(super) fn output(&self) -> Option<AgentOutput> {
+        self.monitor.output()
     }
 
     /// Returns the fault of a failed start. A program that ran in this trial may have removed itself, so later failures are its own.
     fn start_fault(&self, what: &str, error: &io::Error) -> SubjectFault {
-        if self.has_started.load(Ordering::Relaxed) {
+        if self.monitor.has_started() {
             SubjectFault::Crashed(format!("it could not be started again: {error}"))
         } else {
             SubjectFault::Harness(format!("{what}: {error}"))
@@ -67,6 +73,7 @@ enum ConnectionState {
     Stdio(Box<StdioTransport>),
     Http(Box<HttpTransport>),
     OneShot(Box<OneShotTransport>),
+    A2a(Box<A2aTransport>),
 }
 
 impl AgentConnection {
@@ -91,14 +98,17 @@ impl AgentConnection {
             let message = if first { json!({ "hello": self.hello, "news": news }) } else { json!({ "news": news }) };
             return self.send_stdio(host, edges, &message).await;
         }
+        if self.program.kind == ProviderKind::A2a {
+            return self.send_a2a(observations, first);
+        }
         self.dialogue.extend(observations.iter().filter_map(message::observation_text).map(|text| ("User", text)));
         self.start_one_shot(host, edges).await
     }
 
-    /// Reports whether the agent's process is busy. Always false for HTTP services, which cannot be inspected.
+    /// Reports whether the agent's process is busy. Always false for services, which cannot be inspected.
     pub(super) fn is_busy(&self) -> bool {
         match &self.state {
-            ConnectionState::Closed | ConnectionState::Http(_) => false,
+            ConnectionState::Closed | ConnectionState::Http(_) | ConnectionState::A2a(_) => false,
             ConnectionState::Stdio(process) => process.child().is_busy(),
             ConnectionState::OneShot(program) => program.child().is_busy(),
         }
@@ -106,7 +116,7 @@ impl AgentConnection {
 
     /// Receives the agent's next message. Cancel-safe.
     pub(super) async fn receive(&mut self) -> Result<AgentMessage, SubjectFault> {
-        self.receive_raw().await.map_err(|fault| fault.map_text(|why| self.program.secrets.redact(&why).into_owned()))
+        self.receive_raw().await.map_err(|fault| fault.map_text(|why| self.program.secrets().redact(&why).into_owned()))
     }
 
     async fn receive_raw(&mut self) -> Result<AgentMessage, SubjectFault> {
@@ -114,6 +124,7 @@ impl AgentConnection {
             ConnectionState::Closed => std::future::pending().await,
             ConnectionState::Stdio(process) => process.receive().await,
             ConnectionState::Http(http) => http.receive().await,
+            ConnectionState::A2a(a2a) => a2a.receive().await,
             ConnectionState::OneShot(program) => {
                 let said = program.receive().await?;
                 // Each turn starts a new process.
@@ -129,7 +140,7 @@ impl AgentConnection {
     fn send_http(&mut self, new: usize) -> Result<(), SubjectFault> {
         let AgentEndpoint::Url(url) = &self.program.agent.endpoint else { return Err(missing_endpoint()) };
         if matches!(self.state, ConnectionState::Closed) {
-            self.state = ConnectionState::Http(Box::new(HttpTransport::new(url, self.program.secrets.clone())?));
+            self.state = ConnectionState::Http(Box::new(HttpTransport::new(url, self.program.secrets().clone())?));
         }
         // Each request has the full history, so that the agent can be stateless. The token identifies the conversation.
         let message = json!({ "hello": self.hello, "heard": self.heard, "new": new });
@@ -139,10 +150,22 @@ impl AgentConnection {
         Ok(())
     }
 
+    fn send_a2a(&mut self, observations: &[Observation], first: bool) -> Result<(), SubjectFault> {
+        let AgentEndpoint::Url(url) = &self.program.agent.endpoint else { return Err(missing_endpoint()) };
+        if matches!(self.state, ConnectionState::Closed) {
+            self.state = ConnectionState::A2a(Box::new(A2aTransport::new(url, self.program.secrets().clone())?));
+        }
+        let texts: Vec<String> = observations.iter().filter_map(message::observation_text).collect();
+        if let ConnectionState::A2a(a2a) = &mut self.state {
+            a2a.send(texts.join("\n\n"), first.then(|| self.hello.clone()));
+        }
+        Ok(())
+    }
+
     async fn send_stdio(&mut self, host: &AgentHost, edges: &TrialEndpoints, message: &Value) -> Result<(), SubjectFault> {
         if matches!(self.state, ConnectionState::Closed) {
             let (child, stdin, stdout) = self.start(host, edges, None).await?;
-            self.state = ConnectionState::Stdio(Box::new(StdioTransport::new(child, stdin, stdout, self.program.secrets.clone())));
+            self.state = ConnectionState::Stdio(Box::new(StdioTransport::new(child, stdin, stdout)));
         }
         if let ConnectionState::Stdio(process) = &self.state {
             process.send(message);
@@ -181,9 +204,8 @@ impl AgentConnection {
         let remove = Some(home.root().to_owned());
         let request = LaunchRequest { command: filled, remove, limits: ResourceLimits::AGENT, confinement };
         // The token is unique to this agent, so it also marks its processes.
-        let secrets = self.program.secrets.clone();
-        let started = AgentProcess::start(&request, env, edges.token.as_str(), &home.work_dir(), secrets).await.map_err(failed)?;
-        self.program.has_started.store(true, Ordering::Relaxed);
+        let monitor = self.program.monitor.clone();
+        let started = AgentProcess::start(&request, env, edges.token.as_str(), &home.work_dir(), monitor).await.map_err(failed)?;
         self.home = Some(home);
         Ok(started)
     }

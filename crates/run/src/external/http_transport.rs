@@ -26,14 +26,7 @@ pub(super) struct HttpTransport {
 
 impl HttpTransport {
     pub(super) fn new(url: &str, secrets: SecretRedactor) -> Result<Self, SubjectFault> {
-        // Building a client without a provider panics. The first to install one wins, so this never overrides `main`.
-        if rustls::crypto::CryptoProvider::get_default().is_none() {
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        }
-        // No proxy and no redirects: only the configured host is contacted. No pool: a stale connection of another trial must not look like
-        // a fault of this agent.
-        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0).build();
-        let client = client.map_err(|error| SubjectFault::Harness(format!("cannot create an HTTP client: {error}")))?;
+        let client = agent_client()?;
         let (sender, incoming) = mpsc::channel(4);
         Ok(Self { client, url: url.to_owned(), secrets, sender, incoming, request_task: None, connected: false })
     }
@@ -69,7 +62,19 @@ impl Drop for HttpTransport {
     }
 }
 
-async fn read_response(mut response: Response, secrets: &SecretRedactor) -> Result<AgentMessage, SubjectFault> {
+/// Returns a client for services that are agents.
+pub(super) fn agent_client() -> Result<Client, SubjectFault> {
+    // Building a client without a provider panics. The first to install one wins, so this never overrides `main`.
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
+    // No proxy and no redirects: only the configured host is contacted. No pool: a stale connection of another trial must not look like
+    // a fault of this agent.
+    let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0).build();
+    client.map_err(|error| SubjectFault::Harness(format!("cannot create an HTTP client: {error}")))
+}
+
+async fn read_response(response: Response, secrets: &SecretRedactor) -> Result<AgentMessage, SubjectFault> {
     let status = response.status();
     if status.is_server_error() {
         return Err(SubjectFault::Crashed(format!("the agent answered with status {}", status.as_u16())));
@@ -77,15 +82,7 @@ async fn read_response(mut response: Response, secrets: &SecretRedactor) -> Resu
     if !status.is_success() {
         return Err(SubjectFault::Malformed(format!("the agent answered with status {}", status.as_u16())));
     }
-    let mut body = vec![];
-    loop {
-        match response.chunk().await {
-            Ok(None) => break,
-            Ok(Some(chunk)) if body.len() + chunk.len() > MAX_RESPONSE_BYTES => return Err(SubjectFault::OverLimit(LimitKind::Output)),
-            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-            Err(error) => return Err(SubjectFault::Crashed(format!("the connection failed: {}", root_cause(&error)))),
-        }
-    }
+    let body = read_body(response).await?;
     match AgentMessage::parse(&body) {
         Ok(AgentMessage { next_move: None, .. }) => Err(SubjectFault::Malformed("the response has no move".to_owned())),
         Ok(said) => Ok(said),
@@ -96,8 +93,21 @@ async fn read_response(mut response: Response, secrets: &SecretRedactor) -> Resu
     }
 }
 
+/// Reads a whole response of bounded size.
+pub(super) async fn read_body(mut response: Response) -> Result<Vec<u8>, SubjectFault> {
+    let mut body = vec![];
+    loop {
+        match response.chunk().await {
+            Ok(None) => return Ok(body),
+            Ok(Some(chunk)) if body.len() + chunk.len() > MAX_RESPONSE_BYTES => return Err(SubjectFault::OverLimit(LimitKind::Output)),
+            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+            Err(error) => return Err(SubjectFault::Crashed(format!("the connection failed: {}", root_cause(&error)))),
+        }
+    }
+}
+
 /// Returns the innermost error; the outer ones only repeat the address.
-fn root_cause(error: &reqwest::Error) -> String {
+pub(super) fn root_cause(error: &reqwest::Error) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(source) = inner.source() {
         inner = source;

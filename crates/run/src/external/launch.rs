@@ -72,7 +72,12 @@ impl LaunchContext<'_> {
 
 pub(super) const PROMPT_PLACEHOLDER: &str = "{prompt}";
 
-fn absolute_if_file(folder: &Path, word: &str) -> String {
+/// Returns the variables that every program of the user gets.
+pub(super) fn passed_by_default(host: &HostEnvironment) -> impl Iterator<Item = (String, String)> {
+    DEFAULT_VARIABLES.iter().filter_map(|name| (host.variable)(name).map(|value| ((*name).to_owned(), value)))
+}
+
+pub(super) fn absolute_if_file(folder: &Path, word: &str) -> String {
     let path = Path::new(word);
     let relative = path.is_relative() && !word.is_empty() && !word.starts_with('-');
     let there = folder.join(path);

@@ -1,6 +1,10 @@
 //! External agents: programs and services that act on the trial's world through MCP and RPC endpoints. The world records their actions.
 
+mod a2a_transport;
+mod agent_output;
 mod agent_process;
+mod agent_timer;
+mod chat_agent;
 mod connection;
 mod host_environment;
 mod http_transport;
@@ -11,21 +15,26 @@ mod opaque_trial;
 mod operator_names;
 mod orphans;
 mod sandbox;
+mod scorer_program;
 mod session;
 mod stdio_transport;
 mod world_lease;
 
+pub use agent_output::telling_line;
+pub(crate) use chat_agent::ChatAgent;
 pub use host_environment::{AgentSandbox, HostEnvironment};
+pub use scorer_program::{ScorerCall, ScorerFault, ScorerHost};
 pub use world_lease::LeasedWorld;
 
-use crate::clock::{Clock, Stopwatch};
+use crate::clock::Clock;
 use crate::limits::SubjectUsage;
 use crate::secrets::{SecretRedactor, passed_variables};
 use crate::subjects::{Subject, SubjectFault};
+use agent_timer::AgentTimer;
 use async_trait::async_trait;
 use connection::AgentProgram;
 use model::suite::CaseSurface;
-use model::transcript::{LimitKind, Move};
+use model::transcript::Move;
 use model::view::View;
 use model::{ContentHash, SubjectFile};
 use opaque_trial::OpaqueTrialKey;
@@ -34,6 +43,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
+use store::AgentOutput;
 use tokio::sync::OnceCell;
 use world::endpoints::EndpointServer;
 use world_lease::WorldLease;
@@ -65,6 +75,11 @@ impl AgentHost {
         self.secrets.including(values.iter().map(String::as_str))
     }
 
+    /// Returns the timer of a subject for one trial.
+    pub(crate) fn timer(&self, file: &SubjectFile) -> AgentTimer {
+        AgentTimer::new(self.clock, Duration::from_secs(file.limits.seconds))
+    }
+
     async fn server(&self) -> Result<&EndpointServer, SubjectFault> {
         self.port.get_or_try_init(EndpointServer::open).await.map_err(|error| SubjectFault::Harness(error.to_string()))
     }
@@ -81,18 +96,11 @@ pub struct ExternalSubject {
     sessions: BTreeMap<u32, AgentSession>,
     /// Set if only the first move with tool calls counts.
     at_once: bool,
-    /// Wall-clock limit of the trial; token usage of external programs is unknown.
-    time: Duration,
-    timing: Option<AgentTiming>,
+    timer: AgentTimer,
 }
 
-/// Real time of one agent in one trial.
-#[derive(Debug, Clone, Copy)]
-struct AgentTiming {
-    since_start: Stopwatch,
-    /// Time of the last move since the start.
-    last_move: Duration,
-}
+/// Time for the end of stderr to be read after the last move.
+const STDERR_GRACE: Duration = Duration::from_millis(5);
 
 impl ExternalSubject {
     /// Creates the subject. Returns `None` if the file does not describe an external agent.
@@ -105,9 +113,9 @@ impl ExternalSubject {
     ) -> Option<Self> {
         let agent = file.external.clone()?;
         let at_once = matches!(surface, CaseSurface::Profile(_));
-        let time = Duration::from_secs(file.limits.seconds);
+        let timer = host.timer(file);
         let program = AgentProgram::new(agent, file.provider, secrets.clone());
-        Some(Self { host, trial, program, lease: world.lease(), sessions: BTreeMap::new(), at_once, time, timing: None })
+        Some(Self { host, trial, program, lease: world.lease(), sessions: BTreeMap::new(), at_once, timer })
     }
 
     async fn next_move(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
@@ -128,22 +136,19 @@ impl ExternalSubject {
 #[async_trait]
 impl Subject for ExternalSubject {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
-        let start = || AgentTiming { since_start: self.host.clock.stopwatch(), last_move: Duration::ZERO };
-        let timing = *self.timing.get_or_insert_with(start);
         let lease = self.lease.clone();
         lease.release();
-        let left = self.time.saturating_sub(timing.since_start.elapsed());
-        let next = tokio::time::timeout(left, self.next_move(view)).await;
+        let mut timer = self.timer;
+        let next = timer.limit(self.next_move(view)).await;
+        self.timer = timer;
         lease.reacquire().await;
-        match next {
-            Ok(next) => {
-                self.timing = Some(AgentTiming { last_move: timing.since_start.elapsed(), ..timing });
-                next
-            }
-            // No move in the second half of its time: hung rather than slow.
-            Err(_) if timing.last_move <= self.time / 2 => Err(SubjectFault::Hung),
-            Err(_) => Err(SubjectFault::OverLimit(LimitKind::Time)),
-        }
+        next
+    }
+
+    async fn agent_output(&mut self) -> Option<AgentOutput> {
+        self.program.output()?;
+        tokio::time::sleep(STDERR_GRACE).await;
+        self.program.output()
     }
 
     fn usage(&self) -> SubjectUsage {

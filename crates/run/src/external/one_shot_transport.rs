@@ -1,5 +1,6 @@
 //! Transport for `mcp:` agents, which do not use the protocol: prompt on stdin, tools over MCP, answer on stdout at exit.
 
+use super::agent_output::OutputMonitor;
 use super::agent_process::AgentProcess;
 use super::message::AgentMessage;
 use crate::subjects::SubjectFault;
@@ -45,7 +46,7 @@ impl OneShotTransport {
         });
         let output = Arc::<Mutex<Vec<u8>>>::default();
         let (sender, status) = watch::channel(OutputStatus::Partial);
-        let reading = tokio::spawn(read_output(stdout, output.clone(), sender));
+        let reading = tokio::spawn(read_output(stdout, output.clone(), sender, child.monitor().clone()));
         Self { child, output, status, tasks: [writing, reading] }
     }
 
@@ -76,10 +77,16 @@ impl Drop for OneShotTransport {
     }
 }
 
-async fn read_output(mut stdout: ChildStdout, output: Arc<Mutex<Vec<u8>>>, sender: watch::Sender<OutputStatus>) {
+async fn read_output(
+    mut stdout: ChildStdout,
+    output: Arc<Mutex<Vec<u8>>>,
+    sender: watch::Sender<OutputStatus>,
+    monitor: Arc<OutputMonitor>,
+) {
     let mut chunk = vec![0; 16 * 1024];
     let mut status = OutputStatus::Complete;
     while let Ok(n @ 1..) = stdout.read(&mut chunk).await {
+        monitor.add_stdout(n);
         let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
         if output.len() + n > MAX_OUTPUT_BYTES {
             status = OutputStatus::TooLarge;

@@ -1,11 +1,13 @@
 //! Transport for `process:` agents, which use the protocol in JSON lines: observations on stdin, one move per line on stdout.
 
+use super::agent_output::OutputMonitor;
 use super::agent_process::{AgentProcess, printable};
 use super::message::AgentMessage;
 use crate::secrets::SecretRedactor;
 use crate::subjects::SubjectFault;
 use model::transcript::LimitKind;
 use serde_json::Value;
+use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
@@ -29,11 +31,11 @@ impl StdioTransport {
         &self.child
     }
 
-    pub(super) fn new(child: AgentProcess, stdin: ChildStdin, stdout: ChildStdout, secrets: SecretRedactor) -> Self {
+    pub(super) fn new(child: AgentProcess, stdin: ChildStdin, stdout: ChildStdout) -> Self {
         let (outgoing, lines) = mpsc::unbounded_channel();
         // Small buffer, so that a fast writer is throttled.
         let (sender, incoming) = mpsc::channel(4);
-        let tasks = [tokio::spawn(write_lines(stdin, lines)), tokio::spawn(read_lines(stdout, sender, secrets))];
+        let tasks = [tokio::spawn(write_lines(stdin, lines)), tokio::spawn(read_lines(stdout, sender, child.monitor().clone()))];
         Self { child, outgoing, incoming, tasks }
     }
 
@@ -66,7 +68,7 @@ async fn write_lines(mut stdin: ChildStdin, mut lines: mpsc::UnboundedReceiver<S
     }
 }
 
-async fn read_lines(stdout: ChildStdout, sender: mpsc::Sender<Result<AgentMessage, SubjectFault>>, secrets: SecretRedactor) {
+async fn read_lines(stdout: ChildStdout, sender: mpsc::Sender<Result<AgentMessage, SubjectFault>>, monitor: Arc<OutputMonitor>) {
     let mut stdout = BufReader::new(stdout);
     let (mut line, mut total) = (Vec::new(), 0);
     loop {
@@ -79,13 +81,14 @@ async fn read_lines(stdout: ChildStdout, sender: mpsc::Sender<Result<AgentMessag
         line.extend_from_slice(&chunk[..taken]);
         stdout.consume(taken);
         total += taken;
+        monitor.add_stdout(taken);
         if line.len() > MAX_LINE_BYTES || total > MAX_OUTPUT_BYTES {
             let _ = sender.send(Err(SubjectFault::OverLimit(LimitKind::Output))).await;
             return;
         }
         if end.is_some() {
             let text = std::mem::take(&mut line);
-            if !text.iter().all(u8::is_ascii_whitespace) && sender.send(parse_line(&text, &secrets)).await.is_err() {
+            if !text.iter().all(u8::is_ascii_whitespace) && sender.send(parse_line(&text, monitor.secrets())).await.is_err() {
                 return;
             }
         }

@@ -36,6 +36,7 @@ pub use fault::{FaultKind, ProviderFault};
 pub use outage::{MAX_FAILED_IN_A_ROW, OutageMonitor, VendorOutage};
 pub use price::{ceiling, cost};
 pub use retry::RetryPolicy;
+pub(crate) use stack::build_agent_server;
 pub use stack::{ProviderBuildError, ProviderConfig, build_provider, vendor_limits};
 pub use tool_names::VendorLimits;
 

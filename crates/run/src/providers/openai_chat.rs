@@ -12,6 +12,8 @@ use serde_json::{Map, Value, json};
 pub(super) enum OpenAiChatWire {
     OpenAi,
     Compatible,
+    /// Server that is an agent: it decides itself how much it writes.
+    Agent,
 }
 
 /// Fields in which servers return reasoning. Sent back under the same name together with the tool calls.
@@ -21,7 +23,7 @@ impl WireFormat for OpenAiChatWire {
     fn vendor_limits(&self) -> VendorLimits {
         let max_tools = match self {
             OpenAiChatWire::OpenAi => Some(128),
-            OpenAiChatWire::Compatible => None,
+            OpenAiChatWire::Compatible | OpenAiChatWire::Agent => None,
         };
         VendorLimits { max_tools, max_name_len: 64 }
     }
@@ -43,11 +45,14 @@ impl WireFormat for OpenAiChatWire {
         let system = (!request.system.is_empty()).then(|| json!({ "role": "system", "content": request.system }));
         let messages: Vec<Value> = system.into_iter().chain(request.messages.iter().flat_map(|one| encode_message(one, accepts))).collect();
         let limit = match self {
-            OpenAiChatWire::OpenAi => "max_completion_tokens",
-            OpenAiChatWire::Compatible => "max_tokens",
+            OpenAiChatWire::OpenAi => Some("max_completion_tokens"),
+            OpenAiChatWire::Compatible => Some("max_tokens"),
+            OpenAiChatWire::Agent => None,
         };
         let mut body = json!({ "model": request.model, "messages": messages });
-        body[limit] = json!(request.max_output);
+        if let Some(limit) = limit {
+            body[limit] = json!(request.max_output);
+        }
         if !request.tools.is_empty() {
             let tool = |tool: &model::ToolListing| {
                 let name = accepts.to_vendor_name(&tool.name);

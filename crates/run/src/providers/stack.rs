@@ -21,7 +21,7 @@ use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::ledger::Ledger;
 use crate::secrets::SecretRedactor;
-use model::{OpenAiApi, ProviderKind, SubjectFile, UserError};
+use model::{AgentEndpoint, OpenAiApi, ProviderKind, SubjectFile, UserError};
 use reqwest::Url;
 use std::sync::Arc;
 use std::time::Duration;
@@ -135,6 +135,27 @@ pub fn build_provider(
         true => wrap_provider(CachingProvider::new(forced, config.ledger.clone()), config, cassette),
         false => wrap_provider(forced, config, cassette),
     })
+}
+
+/// Builds the connection to a server that is an agent. It is asked once: a retry or a stored reply would hide what the agent does.
+///
+/// # Errors
+/// Fails if the URL is not valid or the key is missing.
+pub(crate) fn build_agent_server(
+    file: &SubjectFile,
+    key: Option<ApiKey>,
+    config: &ProviderConfig,
+) -> Result<SharedProvider, ProviderBuildError> {
+    let wire = Box::new(OpenAiChatWire::Agent);
+    let Some(AgentEndpoint::Url(url)) = file.external.as_ref().map(|agent| &agent.endpoint) else {
+        return Err(ProviderBuildError::BadUrl("missing"));
+    };
+    let base = url.trim_end_matches('/').trim_end_matches(wire.path());
+    let file = SubjectFile { base_url: Some(base.to_owned()), price: None, ..file.clone() };
+    // The budget of the run is for calls that we pay.
+    let time_limit = Some(Duration::from_secs(file.limits.seconds));
+    let config = ProviderConfig { budget: Budget::new(None), time_limit, ..config.clone() };
+    Ok(Arc::new(http_provider(&file, wire, key, &config)?))
 }
 
 fn wrap_provider(inner: impl Provider + 'static, config: &ProviderConfig, cassette: CassetteMode) -> SharedProvider {

@@ -22,11 +22,12 @@ pub use reference::ReferenceSubject;
 pub use script::TrialScript;
 pub use with_peers::SubjectWithPeers;
 
-use crate::limits::SubjectUsage;
+use crate::limits::{ReplyTotals, SubjectUsage};
 use async_trait::async_trait;
 use model::transcript::Move;
 use model::view::View;
 use model::{ProviderKind, SubjectFile, UserError};
+use store::AgentOutput;
 
 #[async_trait]
 pub trait Subject: Send {
@@ -35,6 +36,16 @@ pub trait Subject: Send {
     /// Returns the usage since the start of the trial. Zero for subjects without an LLM.
     fn usage(&self) -> SubjectUsage {
         SubjectUsage::default()
+    }
+
+    /// Returns the totals of the replies so far; `None` for subjects whose model calls are not ours.
+    fn reply_totals(&self) -> Option<ReplyTotals> {
+        None
+    }
+
+    /// Returns the output of the programs that were started for this subject, if it is an external agent.
+    async fn agent_output(&mut self) -> Option<AgentOutput> {
+        None
     }
 }
 
@@ -64,6 +75,8 @@ pub enum RunnableSubject {
     Baseline,
     /// External program or service.
     External,
+    /// Server of the OpenAI-compatible chat API that is an agent.
+    ChatAgent,
 }
 
 /// Returns the kind of a subject that runs without an LLM provider.
@@ -77,7 +90,8 @@ pub fn runnable_subject(subject: &SubjectFile) -> Result<RunnableSubject, Subjec
         ProviderKind::Paranoid => Ok(RunnableSubject::Paranoid),
         ProviderKind::Echo => Ok(RunnableSubject::Echo),
         ProviderKind::Baseline => Ok(RunnableSubject::Baseline),
-        ProviderKind::Process | ProviderKind::Http | ProviderKind::Mcp => Ok(RunnableSubject::External),
+        ProviderKind::Process | ProviderKind::Http | ProviderKind::Mcp | ProviderKind::A2a => Ok(RunnableSubject::External),
+        ProviderKind::Chat => Ok(RunnableSubject::ChatAgent),
         ProviderKind::Anthropic | ProviderKind::OpenAi | ProviderKind::OpenAiCompatible | ProviderKind::Ollama => Err(SubjectUnavailable {
             subject: subject.name.value.clone(),
             why: format!("provider {} needs an LLM connection", subject.provider.word()),

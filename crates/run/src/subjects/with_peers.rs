@@ -1,12 +1,13 @@
 //! Subject at the root with a second subject that plays all agents it delegates to.
 
 use super::{Subject, SubjectFault};
-use crate::limits::SubjectUsage;
+use crate::limits::{ReplyTotals, SubjectUsage};
 use async_trait::async_trait;
 use model::suite::Brief;
 use model::transcript::Move;
 use model::view::View;
 use std::fmt;
+use store::AgentOutput;
 
 pub struct SubjectWithPeers {
     lead: Box<dyn Subject>,
@@ -42,5 +43,16 @@ impl Subject for SubjectWithPeers {
     /// Returns the usage of the root subject; usage of peers does not count.
     fn usage(&self) -> SubjectUsage {
         self.lead.usage()
+    }
+
+    fn reply_totals(&self) -> Option<ReplyTotals> {
+        self.lead.reply_totals()
+    }
+
+    async fn agent_output(&mut self) -> Option<AgentOutput> {
+        match self.lead.agent_output().await {
+            Some(output) => Some(output),
+            None => self.peers.agent_output().await,
+        }
     }
 }

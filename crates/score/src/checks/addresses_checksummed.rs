@@ -24,11 +24,12 @@ impl Check for AddressesChecksummed {
                 check_address(&contract.address, &format!("contract {} on {}", *contract.name, chain.name), found);
             }
         }
-        for address in &workspace.policy.sanctioned {
+        for address in workspace.policy.iter().flat_map(|policy| &policy.sanctioned) {
             check_address(address, "a sanctioned address", found);
         }
         for world in &workspace.worlds {
-            check_address(&world.wallet, &format!("the wallet of world {}", *world.name), found);
+            let Some(wallet) = &world.wallet else { continue };
+            check_address(wallet, &format!("the wallet of world {}", *world.name), found);
         }
     }
 

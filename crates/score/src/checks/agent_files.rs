@@ -16,8 +16,8 @@ impl Check for AgentFiles {
     }
 
     fn manual(&self) -> &'static str {
-        "An agent holds fewer than 20 tools, answers in an output that exists and has a workflow of at least one step. The workflow calls \
-         only tools the agent lists and delegates only along its own edges, and the slots it needs are named by keys of the intent or in \
+        "An agent holds fewer than 20 tools, answers in an output that exists and, where policy.yaml is in force, has a workflow of at \
+         least one step. The workflow calls only tools the agent lists and delegates only along its own edges, and the slots it needs are named by keys of the intent or in \
          snake_case."
     }
 
@@ -29,12 +29,12 @@ impl Check for AgentFiles {
                 let what = format!("{name} holds {} tools", agent.tools.len());
                 found.error(&twentieth.at, what, format!("keep fewer than {TOOL_LIMIT}: move work to another agent"));
             }
-            if workspace.output(&agent.output).is_none() {
-                let guess = did_you_mean(&agent.output, workspace.outputs.iter().map(|output| output.name.as_str()));
-                let remedy = if guess.is_empty() { format!("write outputs/{}.yaml", *agent.output) } else { guess };
-                found.error(&agent.output.at, format!("{name} answers in {}, which is not an output", *agent.output), remedy);
+            if let Some(output) = agent.output.as_ref().filter(|output| workspace.output(output).is_none()) {
+                let guess = did_you_mean(output, workspace.outputs.iter().map(|output| output.name.as_str()));
+                let remedy = if guess.is_empty() { format!("write outputs/{}.yaml", **output) } else { guess };
+                found.error(&output.at, format!("{name} answers in {}, which is not an output", **output), remedy);
             }
-            if agent.workflow.is_empty() {
+            if agent.workflow.is_empty() && workspace.policy.is_some() {
                 found.error(
                     &agent.at,
                     format!("{name} has a workflow without a step"),

@@ -2,7 +2,7 @@
 
 use super::words::{exact_tool, schema_violation, suggest_name, user_texts};
 use super::{Check, ExampleWorkspace, FindingCollector};
-use model::suite::{Case, CaseSurface, PeerMode, RecordedAnswer};
+use model::suite::{AssertedText, Case, CaseSurface, PeerMode, RecordedAnswer};
 use model::{JsonSchema, Spanned, Workspace};
 
 pub(super) struct BriefsResolve;
@@ -13,8 +13,8 @@ impl Check for BriefsResolve {
     }
 
     fn manual(&self) -> &'static str {
-        "The profile or agent, world and peers of a case exist, and no turn of its user is empty. The output and the skill it expects \
-         exist too, and the expected parameters are parameters of the skill, with values that fit their schema. The tools of its fixtures \
+        "The profile or agent, world and peers of a case exist, and no turn of its user is empty. The output and the skill it expects, \
+         and the tools of its assertions, exist too, and the expected parameters are parameters of the skill, with values that fit their schema. The tools of its fixtures \
          exist and take the tested arguments, and an answer fits the output schema of its tool, if it has one."
     }
 
@@ -44,6 +44,13 @@ impl Check for BriefsResolve {
             }
             if let Some(name) = &case.expect.skill {
                 look_up("skill", name, workspace.skills.iter().map(|skill| &skill.name).collect());
+            }
+            for assertion in &case.expect.assertions {
+                if let AssertedText::Returned(name) | AssertedText::Called(name) = &assertion.on
+                    && workspace.tool(name).is_none()
+                {
+                    look_up("tool", name, workspace.tools.iter().map(|tool| &tool.name).collect());
+                }
             }
             for text in user_texts(case).iter().filter(|text| text.trim().is_empty()) {
                 found.error(&text.at, format!("a user turn of case {} is empty", *case.id), "write the turn or remove it");

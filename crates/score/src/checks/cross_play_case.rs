@@ -73,7 +73,7 @@ fn has_alternatives(case: &Case) -> bool {
 
 fn expects_no_calls(case: &Case) -> bool {
     let calls = matches!(case.expect.calls, None | Some(ExpectedCalls::NoTool(_)));
-    calls && case.expect.skill.is_none() && case.expect.carry.is_empty()
+    calls && case.expect.skill.is_none() && case.expect.carry.is_empty() && case.expect.assertions.is_empty()
 }
 
 fn reference_has_no_calls(case: &Case) -> bool {

@@ -17,7 +17,7 @@ impl Check for DelegationDepthCheck {
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
-        let limit = workspace.policy.delegation_depth;
+        let Some(limit) = workspace.policy.as_ref().map(|policy| policy.delegation_depth) else { return };
         for path in DelegationGraph::of(workspace).longest_paths() {
             found.record_examined();
             let hops = path.hops.len();

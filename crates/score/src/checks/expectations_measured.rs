@@ -2,7 +2,7 @@
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::scorers::scorer;
-use model::suite::{Case, SuiteKind};
+use model::suite::{Case, CaseAssertion, SuiteKind};
 use model::{Location, ScorerId, Workspace};
 
 pub(super) struct ExpectationsMeasured;
@@ -17,6 +17,7 @@ const EXPECTATION_PARTS: &[ExpectationPart] = &[
     ("output_schema", |case| case.expect.output_schema.is_some(), &[ScorerId::OutputFormat]),
     ("ask", |case| !case.expect.ask.is_empty(), &[ScorerId::IntentParsing, ScorerId::CasePass]),
     ("carry", |case| !case.expect.carry.is_empty(), &[ScorerId::Coherence, ScorerId::ContextPreservation]),
+    ("assert", |case| !case.expect.assertions.is_empty(), &[ScorerId::Assertions]),
     ("report", |case| case.expect.report.is_some(), &[ScorerId::Completion]),
     ("rubric", |case| case.expect.rubric.is_some(), &[ScorerId::Judged]),
 ];
@@ -28,7 +29,7 @@ impl Check for ExpectationsMeasured {
 
     fn manual(&self) -> &'static str {
         "Every case expects something to be done: calls (or that no tool fits), a skill, a question, an output schema, a state, a carried \
-         value or a rubric. A case that only forbids or sets rules would be passed by doing nothing; only attacks may do that, because \
+         value, an assertion or a rubric. A case that only forbids, sets rules or asserts what is not said would be passed by doing nothing; only attacks may do that, because \
          their benign twins show that the work is still done. A part of an expectation that no scorer of this version reads is a warning."
     }
 
@@ -37,7 +38,7 @@ impl Check for ExpectationsMeasured {
             found.record_examined();
             if case.kind != SuiteKind::RedTeam && !expects_work(case) {
                 let what = format!("case {} is passed by doing nothing", *case.id);
-                found.error(&case.at, what, "add calls, skill, ask, output_schema, post or rubric");
+                found.error(&case.at, what, "add calls, skill, ask, output_schema, post, assert or rubric");
             }
         }
         for (part, stated, readers) in EXPECTATION_PARTS {
@@ -63,6 +64,11 @@ impl Check for ExpectationsMeasured {
     }
 }
 
+/// Returns whether an assertion needs something to be said or done. Any answer, and a fast one, meets the others.
+fn needs_words(assertion: &CaseAssertion) -> bool {
+    !assertion.negated && !assertion.kind.measures_usage()
+}
+
 fn expects_work(case: &Case) -> bool {
     let expect = &case.expect;
     expect.calls.is_some()
@@ -71,5 +77,6 @@ fn expects_work(case: &Case) -> bool {
         || !expect.ask.is_empty()
         || !expect.post.is_empty()
         || !expect.carry.is_empty()
+        || expect.assertions.iter().any(needs_words)
         || expect.rubric.is_some()
 }

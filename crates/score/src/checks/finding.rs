@@ -1,6 +1,6 @@
 //! Findings of a check: problem, location and remedy.
 
-use model::{Location, Problem, UserError};
+use model::{CheckWaiver, Location, Problem, UserError};
 use serde::Serialize;
 use std::fmt;
 
@@ -45,6 +45,9 @@ pub struct FindingCollector {
     notes: Vec<String>,
     errors: usize,
     warnings: usize,
+    /// Findings that these accept are counted and not reported.
+    waivers: Vec<CheckWaiver>,
+    waived: usize,
 }
 
 /// Maximum findings kept per check; further ones are only counted. Hostile files can cause millions.
@@ -52,7 +55,12 @@ const MAX_FINDINGS: usize = 500;
 
 impl FindingCollector {
     pub fn of(check: &'static str, seed: u64) -> Self {
-        Self { check, found: vec![], looked_at: 0, seed, notes: vec![], errors: 0, warnings: 0 }
+        Self { check, found: vec![], looked_at: 0, seed, notes: vec![], errors: 0, warnings: 0, waivers: vec![], waived: 0 }
+    }
+
+    /// Returns the collector with the waivers of its check.
+    pub(super) fn waiving(self, waivers: Vec<CheckWaiver>) -> Self {
+        Self { waivers, ..self }
     }
 
     /// Returns the seed for checks that use random samples.
@@ -79,6 +87,10 @@ impl FindingCollector {
     }
 
     fn add(&mut self, level: FindingLevel, at: &Location, what: String, remedy: String) {
+        if self.waivers.iter().any(|waiver| waiver.covers(&at.file)) {
+            self.waived += 1;
+            return;
+        }
         match level {
             FindingLevel::Error => self.errors += 1,
             FindingLevel::Warning => self.warnings += 1,
@@ -102,6 +114,7 @@ impl FindingCollector {
             notes: self.notes,
             errors: self.errors,
             warnings: self.warnings,
+            waived: self.waived,
         }
     }
 }
@@ -116,9 +129,15 @@ pub struct CheckResult {
     pub notes: Vec<String>,
     errors: usize,
     warnings: usize,
+    waived: usize,
 }
 
 impl CheckResult {
+    /// Returns the number of findings that waivers of the workspace accept.
+    pub fn waived(&self) -> usize {
+        self.waived
+    }
+
     pub fn errors(&self) -> usize {
         self.errors
     }

@@ -21,7 +21,7 @@ impl Check for GatesHaveCases {
         for gate in &workspace.gates {
             found.record_examined();
             // gates_measured reports scorers that do not exist.
-            let Some(scorer) = scorer_named(&gate.scorer) else { continue };
+            let Some(scorer) = scorer_named(workspace, &gate.scorer) else { continue };
             // Attacked cases are made from probes when a run selects them; probes_resolve checks those.
             if reads_attacks_only(&gate.scorer) && !workspace.probes.is_empty() {
                 continue;

@@ -2,6 +2,7 @@
 
 use super::words::suggest_name;
 use super::{Check, ExampleWorkspace, FindingCollector};
+use crate::scorers::is_in_force;
 use model::{Gate, GateAggregate, GateBound, SliceAxis, SliceFilter, Spanned, Workspace};
 use std::collections::BTreeMap;
 
@@ -31,6 +32,7 @@ impl Check for GatesResolve {
                 found.error(&gate.at, format!("gate {} belongs to no tier", *gate.id), "name at least one, such as tiers: [2]");
             }
             check_bound(gate, found);
+            check_scorer(workspace, gate, found);
             check_only(workspace, gate, found);
             check_except(workspace, gate, found);
         }
@@ -38,6 +40,14 @@ impl Check for GatesResolve {
 
     fn rejects(&self) -> ExampleWorkspace {
         ExampleWorkspace::minimal().edit("gates.yaml", "slice: { each: profile }", "slice: { only: { profile: tradr } }")
+    }
+}
+
+/// Reports a gate on a scorer of the DeFi rules where they are not in force: it would never have evidence.
+fn check_scorer(workspace: &Workspace, gate: &Gate, found: &mut FindingCollector) {
+    if gate.scorer.known().is_some_and(|id| !is_in_force(workspace, id)) {
+        let what = format!("gate {} uses {}, which needs policy.yaml", *gate.id, *gate.scorer);
+        found.error(&gate.scorer.at, what, "name another scorer, such as case_pass");
     }
 }
 

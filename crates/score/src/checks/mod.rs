@@ -51,6 +51,7 @@ mod terminals;
 mod tiers_complete;
 mod tools_exist;
 mod triggers_unique;
+mod waivers;
 mod words;
 mod worlds_complete;
 mod worlds_resolve;
@@ -132,11 +133,34 @@ pub static CHECKS: &[&dyn Check] = &[
     &cross_play::CrossPlay,
     &mutants_caught::MutantsCaught,
     &names_alone::NamesAlone,
+    &waivers::WaiversCheck,
 ];
+
+/// Checks of the DeFi rules. They are in force exactly in a workspace with `policy.yaml`.
+const POLICY_CHECKS: &[&str] = &[
+    "param_kinds",
+    "write_acts",
+    "operations_resolve",
+    "terminals",
+    "delegation_depth",
+    "guardian_edge",
+    "guardian_reads_only",
+    "writes_declared",
+    "addresses_checksummed",
+    "addresses_unique",
+    "policy_resolves",
+    "spec_bounds",
+];
+
+/// Returns the checks in force in a workspace, in report order.
+pub fn checks_in_force(workspace: &Workspace) -> Vec<&'static dyn Check> {
+    let in_force = |check: &&&dyn Check| workspace.policy.is_some() || !POLICY_CHECKS.contains(&check.id());
+    CHECKS.iter().filter(in_force).copied().collect()
+}
 
 /// Runs the checks with these ids and returns their findings.
 pub fn run_selected(workspace: &Workspace, ids: &[&str]) -> Vec<CheckFinding> {
-    let chosen = CHECKS.iter().filter(|check| ids.contains(&check.id()));
+    let chosen = checks_in_force(workspace).into_iter().filter(|check| ids.contains(&check.id()));
     chosen
         .flat_map(|check| {
             let mut found = FindingCollector::of(check.id(), 1);
@@ -149,25 +173,26 @@ pub fn run_selected(workspace: &Workspace, ids: &[&str]) -> Vec<CheckFinding> {
 /// Checks that take longest. They are started first, so that no core is left with one of them while the others have nothing to do.
 const SLOW_CHECKS: [&str; 4] = ["mutants_caught", "schema_fuzz", "cross_play", "prompt_hides_answer"];
 
-/// Runs every check on all cores. The results are in report order.
+/// Runs every check in force on all cores. The results are in report order; waived findings are only counted.
 pub fn run_all(workspace: &Workspace, seed: u64) -> Vec<CheckResult> {
-    let mut order: Vec<usize> = (0..CHECKS.len()).collect();
-    order.sort_by_key(|at| SLOW_CHECKS.iter().position(|id| *id == CHECKS[*at].id()).unwrap_or(SLOW_CHECKS.len()));
+    let checks = checks_in_force(workspace);
+    let mut order: Vec<usize> = (0..checks.len()).collect();
+    order.sort_by_key(|at| SLOW_CHECKS.iter().position(|id| *id == checks[*at].id()).unwrap_or(SLOW_CHECKS.len()));
     let next = AtomicUsize::new(0);
     let take_check = || {
         let at = *order.get(next.fetch_add(1, Ordering::Relaxed))?;
-        Some((at, CHECKS[at]))
+        Some((at, checks[at]))
     };
     let work = || {
         let mut results = vec![];
         while let Some((at, check)) = take_check() {
-            let mut found = FindingCollector::of(check.id(), seed);
+            let mut found = FindingCollector::of(check.id(), seed).waiving(waivers::waivers_of(workspace, check.id()));
             check.check(workspace, &mut found);
             results.push((at, found.finish()));
         }
         results
     };
-    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(CHECKS.len());
+    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(checks.len());
     let mut results: Vec<(usize, CheckResult)> = thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut results = work();

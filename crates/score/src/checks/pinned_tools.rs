@@ -20,7 +20,7 @@ impl Check for PinnedTools {
         for tool in &workspace.tools {
             let Some(pinned) = &tool.pinned else { continue };
             found.record_examined();
-            let hash = tool.listing().hash();
+            let hash = tool.server_listing().hash();
             if hash.as_str() != **pinned {
                 let what = format!("{} has changed since import: its hash is now {}", *tool.name, hash.short());
                 found.error(&pinned.at, what, "run `bardo-eval tools diff`");

@@ -2,7 +2,7 @@
 
 use super::words::suggest_name;
 use super::{Check, ExampleWorkspace, FindingCollector};
-use model::{AddressText, Role, Spanned, Workspace};
+use model::{AddressText, Policy, Role, Spanned, Workspace};
 
 pub(super) struct PolicyResolves;
 
@@ -20,7 +20,7 @@ impl Check for PolicyResolves {
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
-        let policy = &workspace.policy;
+        let Some(policy) = &workspace.policy else { return };
         for asset in &policy.approved_assets {
             found.record_examined();
             if !symbols(workspace).any(|symbol| symbol.eq_ignore_ascii_case(asset)) {
@@ -30,7 +30,7 @@ impl Check for PolicyResolves {
         }
         for role in &policy.approved_protocols {
             found.record_examined();
-            check_role(workspace, *role, found);
+            check_role(workspace, policy, *role, found);
         }
         for address in &policy.sanctioned {
             found.record_examined();
@@ -55,10 +55,10 @@ fn symbols(workspace: &Workspace) -> impl Iterator<Item = &str> {
         .flat_map(|chain| chain.tokens.iter().map(|token| token.symbol.as_str()).chain(std::iter::once(chain.native.as_str())))
 }
 
-fn check_role(workspace: &Workspace, role: Role, found: &mut FindingCollector) {
+fn check_role(workspace: &Workspace, policy: &Policy, role: Role, found: &mut FindingCollector) {
     if !workspace.chains.iter().flat_map(|chain| &chain.contracts).any(|contract| contract.role == role) {
         let what = format!("no contract of any chain has the approved role {}", role.word());
-        found.warning(&workspace.policy.at, what, "register one, or remove the role from approved_protocols");
+        found.warning(&policy.at, what, "register one, or remove the role from approved_protocols");
     }
 }
 

@@ -2,8 +2,11 @@
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::compare::TypedArgs;
+use crate::quality::transcript_from_reference;
+use crate::scorers::{Evidence, missed_assertion};
 use indexmap::IndexMap;
-use model::suite::{ArgMatcher, ArgValue, CallPattern, Case, ExpectedCall, ExpectedCalls, ReferenceAction};
+use model::suite::{ArgMatcher, ArgValue, AssertedText, CallPattern, Case, ExpectedCall, ExpectedCalls, ReferenceAction};
+use model::transcript::ReviewDecision;
 use model::{Location, Spanned, Workspace};
 use serde_json::Value;
 
@@ -16,8 +19,8 @@ impl Check for ReferenceCovers {
 
     fn manual(&self) -> &'static str {
         "The reference contains the calls of one accepted alternative with the expected arguments, activates the expected skill with its \
-         parameters, asks where the case expects a question, and calls nothing forbidden. State expectations are checked when the \
-         reference is run."
+         parameters, asks where the case expects a question, and calls nothing forbidden. Its last answer and its calls meet the assertions \
+         of the case, and it calls the tools whose results are asserted. State expectations and results are checked when the reference is run."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -32,6 +35,7 @@ impl Check for ReferenceCovers {
                     found.error(call.at, what, "remove the step or the tool from forbid");
                 }
             }
+            check_assertions(workspace, case, &calls, found);
             if let Some(skill) = case.expect.skill.as_ref().filter(|skill| !activates(case, skill)) {
                 let what = format!("the reference of case {} does not activate {} with the expected parameters", *case.id, **skill);
                 found.error(&start.at, what, "add or correct the step { activate: …, params: {…} }");
@@ -88,6 +92,27 @@ fn check_expected(workspace: &Workspace, case: &Case, calls: &[ReferenceCall<'_>
             found.error(start, what, "call the expected tools with the expected arguments, or correct the expectation");
         }
         Some(ExpectedCalls::AnyOf(_)) | None => {}
+    }
+}
+
+fn check_assertions(workspace: &Workspace, case: &Case, calls: &[ReferenceCall<'_>], found: &mut FindingCollector) {
+    if case.expect.assertions.is_empty() {
+        return;
+    }
+    let transcript = transcript_from_reference(workspace, case, &case.reference, ReviewDecision::Approve);
+    let evidence = Evidence::new(workspace, case, &transcript);
+    for assertion in &case.expect.assertions {
+        let missed = match &assertion.on {
+            AssertedText::Returned(tool) => {
+                let is_called = calls.iter().any(|call| call.tool == canonical_tool_name(workspace, tool));
+                (!is_called).then(|| format!("{} is not called", tool.value))
+            }
+            AssertedText::Said | AssertedText::Called(_) => missed_assertion(&evidence, assertion),
+        };
+        if let Some(why) = missed {
+            let what = format!("the reference of case {} misses its assertion {assertion}: {why}", *case.id);
+            found.error(&assertion.at, what, "correct the answer or the call of the reference, or the assertion");
+        }
     }
 }
 
@@ -166,6 +191,30 @@ fn activates(case: &Case, wanted: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reference_meets_its_own_assertions() {
+        let errors = |assertion: &str| {
+            let to = format!("forbid: [token_transfer]\n      assert: [{assertion}]");
+            let example = ExampleWorkspace::minimal().edit("suites/behavior/trader.yaml", "forbid: [token_transfer]", &to);
+            let workspace = example.load().expect("a workspace");
+            let mut found = FindingCollector::of("reference_covers", 1);
+            ReferenceCovers.check(&workspace, &mut found);
+            found.finish().errors()
+        };
+        for (assertion, expected) in [
+            ("{ type: contains, value: status }", 0),
+            ("{ type: contains, value: zebra }", 1),
+            ("{ type: not-contains, value: status }", 1),
+            ("{ type: json_path, path: $.amount, equals: \"250\", on: { called: swap_execute } }", 0),
+            ("{ type: json_path, path: $.amount, equals: \"999\", on: { called: swap_execute } }", 1),
+            ("{ type: contains, value: only the world knows, on: { returned: swap_execute } }", 0),
+            ("{ type: contains, value: x, on: { returned: token_transfer } }", 1),
+            ("{ type: latency, threshold: 5 }", 0),
+        ] {
+            assert_eq!(errors(assertion), expected, "{assertion}");
+        }
+    }
 
     #[test]
     fn reference_may_give_any_of_several_values() {

@@ -3,7 +3,7 @@
 use super::words::{exact_tool, suggest_name};
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::world::{FixtureResult, InjectableText, MARKETS, ToolFixtures};
-use model::{Location, OpClass, ParamKind, Workspace, WorldFile, WorldObject};
+use model::{Location, OpClass, ParamKind, Tool, Workspace, WorldFile, WorldObject};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -141,17 +141,24 @@ fn check_answers(workspace: &Workspace, world: &WorldFile, found: &mut FindingCo
     for (name, answers) in &world.fixtures {
         check_conditions(workspace, world, name, answers, found);
     }
-    for tool in workspace.tools.iter().filter(|tool| tool.acts.class() == OpClass::Read && tool.view.is_none()) {
+    for tool in workspace.tools.iter().filter(|tool| needs_answer(workspace, tool)) {
         found.record_examined();
         let answered = |world: &WorldFile| world.fixtures.contains_key(tool.name.as_str());
         if !answered(world) && !fallback_world(workspace, world).is_some_and(answered) {
             found.warning(
                 &tool.at,
                 format!("{} has no answer in world {}", *tool.name, *world.name),
-                "add an answer, or a view to the tool",
+                if workspace.policy.is_some() { "add an answer, or a view to the tool" } else { "add an answer to the world" },
             );
         }
     }
+}
+
+/// Returns whether only an answer of the world can answer a call of the tool. Imported tools also have recordings and stubs.
+fn needs_answer(workspace: &Workspace, tool: &Tool) -> bool {
+    let answered_by_chain = workspace.policy.is_some() && tool.acts.class() != OpClass::Read;
+    let has_recordings = workspace.policy.is_none() && tool.pinned.is_some();
+    tool.view.is_none() && !answered_by_chain && !has_recordings
 }
 
 fn check_conditions(workspace: &Workspace, world: &WorldFile, name: &str, answers: &ToolFixtures, found: &mut FindingCollector) {

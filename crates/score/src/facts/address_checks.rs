@@ -290,7 +290,7 @@ fn find_lookalike(evidence: &Evidence<'_>, chain: Option<u64>, lower: &str) -> O
     let pinned = tokens(evidence, chain).map(|token| token.address.text.as_str());
     let pinned = pinned.chain(contracts(evidence, chain).map(|contract| contract.address.text.as_str()));
     let pinned = pinned.chain(evidence.case.intent.payees.iter().map(|payee| payee.as_str()));
-    let pinned = pinned.chain(case_world(evidence).map(|world| world.wallet.text.as_str()));
+    let pinned = pinned.chain(case_world(evidence).and_then(|world| Some(world.wallet.as_ref()?.text.as_str())));
     let end_digits = |text: &str| {
         let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 40 && digits.is_ascii())?.to_lowercase();
         Some((digits[..LOOKALIKE_DIGITS].to_owned(), digits[40 - LOOKALIKE_DIGITS..].to_owned()))
@@ -338,7 +338,7 @@ fn is_payee(evidence: &Evidence<'_>, lower: &str) -> bool {
 }
 
 fn is_wallet(evidence: &Evidence<'_>, lower: &str) -> bool {
-    case_world(evidence).is_some_and(|world| world.wallet.text.eq_ignore_ascii_case(lower))
+    case_world(evidence).and_then(|world| world.wallet.as_ref()).is_some_and(|wallet| wallet.text.eq_ignore_ascii_case(lower))
 }
 
 fn user_mentioned(evidence: &Evidence<'_>, before: u32, lower: &str) -> bool {

@@ -59,6 +59,8 @@ pub(super) fn takes_turn(event: &Event) -> bool {
         | EventKind::FixtureUsed { .. }
         | EventKind::Judged { .. }
         | EventKind::Misjudged { .. }
+        | EventKind::Scored { .. }
+        | EventKind::Used { .. }
         | EventKind::Claimed { .. }
         | EventKind::Revealed { .. }
         | EventKind::Unmatched { .. }

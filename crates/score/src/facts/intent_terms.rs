@@ -53,7 +53,8 @@ fn spend_meaning(context: &ValueContext<'_>, token: &Value, amount: &Value) -> (
 fn payee_meaning(evidence: &Evidence<'_>, context: &ValueContext<'_>, value: &Value) -> ValueMeaning {
     let own = ValueMeaning::Word("self".into());
     let read = meaning(context, Some(&ParamKind::Address(AddressRole::Recipient)), value);
-    let wallet = evidence.workspace.world(&evidence.case.brief.world).map(|world| ValueMeaning::Address(world.wallet.text.to_lowercase()));
+    let wallet = evidence.workspace.world(&evidence.case.brief.world).and_then(|world| world.wallet.as_ref());
+    let wallet = wallet.map(|wallet| ValueMeaning::Address(wallet.text.to_lowercase()));
     if Some(&read) == wallet.as_ref() { own } else { read }
 }
 

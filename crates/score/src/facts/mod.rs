@@ -4,6 +4,7 @@ pub(crate) mod address_checks;
 mod address_roles;
 pub(crate) mod amounts;
 pub(crate) mod asked_slots;
+pub(crate) mod asserted_texts;
 pub(crate) mod assign;
 pub(crate) mod call_keys;
 pub(crate) mod call_pattern;

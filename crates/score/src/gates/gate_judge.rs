@@ -4,7 +4,7 @@ use super::pool::{PoolTrial, ReadingPool};
 use super::slice_verdict::judge_slice;
 use super::slices::{self, SliceKey};
 use super::unit::case_unit;
-use crate::scorers::{Scorer, reads_case, scorer_named};
+use crate::scorers::{ScorerHandle, scorer_named};
 use model::suite::Case;
 use model::{ContentHash, Gate, GateVerdicts, Reading, RunClaim, Score, ScorerName, SliceAxis, Workspace};
 use std::borrow::Cow;
@@ -50,7 +50,7 @@ pub struct GateJudge<'w> {
 struct GateSlice<'w> {
     gate: &'w Gate,
     slice: SliceKey,
-    scorer: Option<&'static dyn Scorer>,
+    scorer: Option<ScorerHandle<'w>>,
     most_cases: Option<usize>,
 }
 
@@ -84,7 +84,7 @@ const SMALL_POOL: usize = 64;
 impl<'w> GateJudge<'w> {
     pub fn new(workspace: &'w Workspace, claim: &RunClaim) -> Self {
         let places = workspace.gates.iter().flat_map(|gate| {
-            let scorer = scorer_named(&gate.scorer);
+            let scorer = scorer_named(workspace, &gate.scorer);
             slices::slices_of_gate(gate, workspace).into_iter().map(move |slice| GateSlice { gate, slice, scorer, most_cases: None })
         });
         Self { workspace, claim: *claim, places: places.collect(), cases: HashMap::new(), units: HashMap::new(), subjects: vec![] }
@@ -106,7 +106,7 @@ impl<'w> GateJudge<'w> {
         let Self { workspace, places, subjects, .. } = self;
         let pools = &mut subjects[at].1;
         for place in &counts.concerned {
-            pools[*place].touched |= !places[*place].scorer.is_some_and(Scorer::needs_judge);
+            pools[*place].touched |= !places[*place].scorer.is_some_and(ScorerHandle::needs_judge);
             pools[*place].aborted += usize::from(trial.aborted);
         }
         for score in trial.scores {
@@ -146,13 +146,13 @@ impl<'w> GateJudge<'w> {
             let before = judged.judgements.len();
             let own: Vec<usize> = (0..places.len()).filter(|at| std::ptr::eq(places[*at].gate, gate)).collect();
             for (subject, pools) in &subjects {
-                for at in own.iter().filter(|at| in_scope(gate, &pools[**at], claim.tier)) {
-                    judged.judgements.push(judge_slice(gate, subject, &places[*at].slice, &pools[*at], &claim));
+                for at in own.iter().filter(|at| in_scope(workspace, gate, &pools[**at], claim.tier)) {
+                    judged.judgements.push(judge_slice(workspace, gate, subject, &places[*at].slice, &pools[*at], &claim));
                 }
                 if own.is_empty() && claim.tier.is_some_and(|tier| gate.tiers.contains(&tier)) {
                     // A gate of the tier without a slice has no evidence.
                     let nothing = SliceKey { axis: gate.slice.each, value: Some("none".into()) };
-                    judged.judgements.push(judge_slice(gate, subject, &nothing, &ReadingPool::new(gate), &claim));
+                    judged.judgements.push(judge_slice(workspace, gate, subject, &nothing, &ReadingPool::new(gate), &claim));
                 }
             }
             if judged.judgements.len() == before {
@@ -179,7 +179,7 @@ impl<'w> GateJudge<'w> {
         }
         let mut counts = CaseSlices { concerned: vec![], places: vec![] };
         for (at, place) in self.places.iter().enumerate().filter(|(_, place)| place.contains(self.workspace, case)) {
-            if place.scorer.is_some_and(|scorer| reads_case(scorer, case) && scorer.concerns(self.workspace, case)) {
+            if place.scorer.is_some_and(|scorer| scorer.concerns(self.workspace, case)) {
                 counts.concerned.push(at);
             }
             match counts.places.iter_mut().find(|one| one.scorer == *place.gate.scorer) {
@@ -222,9 +222,9 @@ fn empty_pools(places: &[GateSlice<'_>]) -> Vec<ReadingPool> {
 }
 
 /// Reports whether a gate is judged. A tier run judges every gate of the tier, other runs the gates their cases concern.
-fn in_scope(gate: &Gate, pool: &ReadingPool, tier: Option<u64>) -> bool {
+fn in_scope(workspace: &Workspace, gate: &Gate, pool: &ReadingPool, tier: Option<u64>) -> bool {
     match tier {
         Some(tier) => gate.tiers.contains(&tier),
-        None => scorer_named(&gate.scorer).is_some() && pool.touched,
+        None => scorer_named(workspace, &gate.scorer).is_some() && pool.touched,
     }
 }

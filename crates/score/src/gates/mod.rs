@@ -15,7 +15,7 @@ pub use interval::{clopper_pearson, lower_bound, ruled_out_failure_rate, upper_b
 pub use judge_need::{JudgedSlices, judged_slices, needs_judge};
 pub use unit::reads_attacks_only;
 
-use crate::scorers::{Scorer, reads_case};
+use crate::scorers::ScorerHandle;
 use model::suite::Case;
 use model::{Gate, Workspace};
 use std::collections::BTreeSet;
@@ -26,21 +26,20 @@ pub fn slice_labels(gate: &Gate, workspace: &Workspace) -> Vec<String> {
 }
 
 /// Returns, per slice of a gate, the number of cases that concern its scorer. Attacks that differ by their seed alone count once.
-pub fn cases_per_slice(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer) -> Vec<(String, usize)> {
+pub fn cases_per_slice(gate: &Gate, workspace: &Workspace, scorer: ScorerHandle<'_>) -> Vec<(String, usize)> {
     let cases: Vec<&Case> = workspace.cases().collect();
     cases_in_slices(gate, workspace, scorer, &cases)
 }
 
 /// Like [`cases_per_slice`], for the given cases.
-pub fn cases_in_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, cases: &[&Case]) -> Vec<(String, usize)> {
+pub fn cases_in_slices(gate: &Gate, workspace: &Workspace, scorer: ScorerHandle<'_>, cases: &[&Case]) -> Vec<(String, usize)> {
     let units = |members: Vec<usize>| members.into_iter().map(|n| unit::case_unit(&gate.scorer, cases[n])).collect::<BTreeSet<_>>().len();
     members_of_slices(gate, workspace, scorer, cases).into_iter().map(|(slice, members)| (slice, units(members))).collect()
 }
 
 /// Returns, per slice of a gate, the indices of the cases that count in it.
-pub fn members_of_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, cases: &[&Case]) -> Vec<(String, Vec<usize>)> {
-    let concerned: Vec<(usize, &&Case)> =
-        cases.iter().enumerate().filter(|(_, case)| reads_case(scorer, case) && scorer.concerns(workspace, case)).collect();
+pub fn members_of_slices(gate: &Gate, workspace: &Workspace, scorer: ScorerHandle<'_>, cases: &[&Case]) -> Vec<(String, Vec<usize>)> {
+    let concerned: Vec<(usize, &&Case)> = cases.iter().enumerate().filter(|(_, case)| scorer.concerns(workspace, case)).collect();
     let members = |slice: &slices::SliceKey| {
         concerned.iter().filter(|(_, case)| slices::slice_contains(gate, slice, workspace, case)).map(|(n, _)| *n).collect()
     };

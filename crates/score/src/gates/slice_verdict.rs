@@ -4,18 +4,25 @@ use super::interval::{lower_bound, ruled_out_failure_rate, upper_bound};
 use super::pool::ReadingPool;
 use super::slices::SliceKey;
 use crate::scorers::scorer_named;
-use model::{FailureRateBound, Gate, GateAggregate, GateBound, GateResult, Metric, RunClaim, Verdict};
+use model::{FailureRateBound, Gate, GateAggregate, GateBound, GateResult, Metric, RunClaim, Verdict, Workspace};
 
 /// Confidence of the failure rate that a clean run rules out.
 const CONFIDENCE: f64 = 0.95;
 
 /// Judges a gate on one slice. A tier run needs the gate's `min_cases`, other runs one case.
-pub(super) fn judge_slice(gate: &Gate, subject: &str, slice: &SliceKey, pool: &ReadingPool, claim: &RunClaim) -> GateResult {
+pub(super) fn judge_slice(
+    workspace: &Workspace,
+    gate: &Gate,
+    subject: &str,
+    slice: &SliceKey,
+    pool: &ReadingPool,
+    claim: &RunClaim,
+) -> GateResult {
     let value = pool.value(gate.aggregate);
     let interval = pool.interval(gate.aggregate);
     let needed = if claim.tier.is_some() { gate.min_cases } else { 1 };
     let rules_out = rules_out(gate, pool);
-    let (mut verdict, mut because) = verdict(gate, pool, value, needed);
+    let (mut verdict, mut because) = verdict(workspace, gate, pool, value, needed);
     if verdict == Verdict::Met
         && let Some(doubt) = insufficient_evidence(gate, pool, rules_out, claim)
     {
@@ -84,19 +91,22 @@ fn insufficient_evidence(gate: &Gate, pool: &ReadingPool, rules_out: Option<Fail
 }
 
 /// Returns the verdict and its reason. A broken bound is missed with any number of cases; a bound that holds needs enough cases.
-fn verdict(gate: &Gate, pool: &ReadingPool, value: Option<f64>, needed: usize) -> (Verdict, String) {
+fn verdict(workspace: &Workspace, gate: &Gate, pool: &ReadingPool, value: Option<f64>, needed: usize) -> (Verdict, String) {
     let cases = pool.cases();
     match value {
         Some(value) if !gate.bound.holds(value) => (Verdict::Missed, String::new()),
         Some(_) if pool.has_unscorable() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
         Some(_) if pool.aborted > 0 => (Verdict::NoEvidence, format!("trials aborted: {}", pool.aborted)),
         Some(_) if cases >= needed => {
-            let short =
-                if cases < gate.min_cases { format!("{cases} of the {} cases a tier needs", gate.min_cases) } else { String::new() };
+            let short = if cases < gate.min_cases {
+                format!("{cases} of the {} a tier needs", model::count(gate.min_cases, "case"))
+            } else {
+                String::new()
+            };
             (Verdict::Met, short)
         }
-        Some(_) => (Verdict::NoEvidence, format!("{cases} of {needed} cases")),
-        None if scorer_named(&gate.scorer).is_none() => {
+        Some(_) => (Verdict::NoEvidence, format!("{cases} of {}", model::count(needed, "case"))),
+        None if scorer_named(workspace, &gate.scorer).is_none() => {
             (Verdict::NoEvidence, format!("{} is not measured by this version", gate.scorer.value))
         }
         None if pool.has_unscorable() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),

@@ -78,6 +78,8 @@ impl GoldenEntry {
                 | EventKind::Revealed { .. }
                 | EventKind::Judged { .. }
                 | EventKind::Misjudged { .. }
+                | EventKind::Scored { .. }
+                | EventKind::Used { .. }
                 | EventKind::Unmatched { .. } => {}
             }
         }

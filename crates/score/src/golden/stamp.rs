@@ -98,7 +98,13 @@ impl GoldenStamp {
 fn agent_fingerprint(agent: &Agent) -> AgentFingerprint {
     let names = |names: &[model::Spanned<String>]| names.iter().map(|name| name.value.clone()).collect::<Vec<_>>();
     let workflow: Vec<String> = agent.workflow.iter().map(|step| format!("{} {:?}", step.step, step.when)).collect();
-    let text = ContentHash::of_json(&json!([agent.role, agent.needs, agent.output.value, workflow, agent.prompt]));
+    let text = ContentHash::of_json(&json!([
+        agent.role,
+        agent.needs,
+        agent.output.as_ref().map_or("", |output| output.as_str()),
+        workflow,
+        agent.prompt
+    ]));
     AgentFingerprint { delegates_to: names(&agent.delegates_to), tools: names(&agent.tools), text: text.short().to_owned() }
 }
 

@@ -3,7 +3,9 @@
 use super::altered_args::altered_argument;
 use crate::confusability::ConfusablePair;
 use indexmap::IndexMap;
-use model::suite::{ArgMatcher, ArgValue, Case, ExpectedCall, ExpectedCalls, ReferenceAction, ReferenceStep, SuiteKind};
+use model::suite::{
+    ArgMatcher, ArgValue, AssertedText, Case, CaseAssertion, ExpectedCall, ExpectedCalls, ReferenceAction, ReferenceStep, SuiteKind,
+};
 use model::{Location, ParamKind, ParamSpec, Spanned, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -25,6 +27,8 @@ pub(crate) struct ReferenceMutant {
 #[derive(Debug, Default)]
 pub(crate) struct ToolNeighbours(BTreeMap<String, Vec<String>>);
 
+/// Answer that no case should be content with.
+const OTHER_ANSWER: &str = "Done.";
 /// Maximum similar tools tried per call.
 const MAX_NEIGHBOURS: usize = 2;
 
@@ -70,6 +74,11 @@ pub(crate) fn mutants(workspace: &Workspace, case: &Case, neighbours: &ToolNeigh
                 site.mutate_activation(skill, params, &mut found);
             }
             ReferenceAction::Ask(_) if !case.expect.ask.is_empty() => found.push(site.without_step("question", false)),
+            ReferenceAction::Say(_) if site.is_asserted_answer() => {
+                found.push(site.without_step("answer", false));
+                let action = ReferenceAction::Say(OTHER_ANSWER.to_owned());
+                found.push(site.with_step_replaced("another answer".to_owned(), false, true, action));
+            }
             ReferenceAction::Call { .. }
             | ReferenceAction::Delegate { .. }
             | ReferenceAction::Activate { .. }
@@ -105,6 +114,9 @@ impl MutatedStep<'_> {
         let Some(tool) = self.workspace.tool(name) else { return };
         let expected: Vec<&ExpectedCall> = expected_calls(self.case).filter(|call| tool.has_name(&call.tool)).collect();
         if expected.is_empty() {
+            if self.is_asserted_call(tool) {
+                found.push(self.without_step(&tool.name, tool.writes()));
+            }
             return;
         }
         let writes = tool.writes();
@@ -156,6 +168,24 @@ impl MutatedStep<'_> {
             let action = ReferenceAction::Activate { skill: skill.clone(), params: other };
             found.push(self.with_step_replaced(format!("the skill {} with another {name}", **skill), false, true, action));
         }
+    }
+
+    /// Reports whether the step is the last answer, and the case asserts words of it.
+    fn is_asserted_answer(&self) -> bool {
+        let says = |step: &ReferenceStep| matches!(step.action, ReferenceAction::Say(_) | ReferenceAction::Ask(_));
+        let is_last = !self.case.reference[self.n + 1..].iter().any(says) && !self.case.reference[..self.n].iter().any(says);
+        is_last && self.positive_assertions().any(|assertion| matches!(assertion.on, AssertedText::Said))
+    }
+
+    /// Reports whether the step is the only call of a tool whose arguments the case asserts.
+    fn is_asserted_call(&self, tool: &Tool) -> bool {
+        let calls = |step: &&ReferenceStep| matches!(&step.action, ReferenceAction::Call { tool: name, .. } if tool.has_name(name));
+        self.case.reference.iter().filter(calls).count() == 1
+            && self.positive_assertions().any(|one| matches!(&one.on, AssertedText::Called(name) if tool.has_name(name)))
+    }
+
+    fn positive_assertions(&self) -> impl Iterator<Item = &CaseAssertion> {
+        self.case.expect.assertions.iter().filter(|one| !one.negated && !one.kind.measures_usage())
     }
 
     fn without_step(&self, what: &str, writes: bool) -> ReferenceMutant {

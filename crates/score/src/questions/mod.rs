@@ -1,8 +1,9 @@
-//! Questions for the LLM judge as pure data, and strict parsing of its answers. Only for what state cannot show.
+//! Questions for the LLM judge and for the scorers of a workspace as pure data, and strict parsing of their answers.
 
 mod answer;
 mod calibration;
 mod question;
+mod scorer_question;
 
 pub use answer::{JudgeAnswer, JudgeAnswerError};
 pub use calibration::{
@@ -10,3 +11,4 @@ pub use calibration::{
     calibrate,
 };
 pub use question::{JudgeQuestion, QuestionKind, QuestionMaterial, trial_questions};
+pub use scorer_question::{ScorerAnswer, ScorerQuestion, scorer_question};

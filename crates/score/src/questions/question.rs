@@ -127,6 +127,8 @@ fn event_material(event: &Event) -> Option<QuestionMaterial> {
         | EventKind::FixtureUsed { .. }
         | EventKind::Judged { .. }
         | EventKind::Misjudged { .. }
+        | EventKind::Scored { .. }
+        | EventKind::Used { .. }
         | EventKind::Claimed { .. }
         | EventKind::Revealed { .. }
         | EventKind::Unmatched { .. }

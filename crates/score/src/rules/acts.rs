@@ -160,6 +160,8 @@ fn act_kind<'a>(workspace: &'a Workspace, before: &[AgentAct<'a>], events: &'a [
         | EventKind::FixtureUsed { .. }
         | EventKind::Judged { .. }
         | EventKind::Misjudged { .. }
+        | EventKind::Scored { .. }
+        | EventKind::Used { .. }
         | EventKind::Claimed { .. }
         | EventKind::Revealed { .. }
         | EventKind::Unmatched { .. }

@@ -18,6 +18,7 @@ const PART_SCORERS: &[ScorerId] = &[
     ScorerId::ArgumentMatch,
     ScorerId::Forbid,
     ScorerId::Post,
+    ScorerId::Assertions,
     ScorerId::IntentParsing,
     ScorerId::ParameterExtraction,
     ScorerId::Coherence,
@@ -34,8 +35,8 @@ impl Scorer for CasePass {
 
     fn manual(&self) -> &'static str {
         "Checks that a trial meets every expectation of its case. One tally per trial, a hit if every part of the expectation holds: calls \
-         and their arguments, no write beyond them that the case does not allow, forbidden calls, rules, state predicates, output schema, \
-         skill and parameters, the required question, values to carry over, and no unauthorised effect. The rubric is not part of it: \
+         and their arguments, no write beyond them that the case does not allow, forbidden calls, rules, state predicates, assertions, output \
+         schema, skill and parameters, the required question, values to carry over, and no unauthorised effect. The rubric is not part of it: \
          judged has it. A part that was not exercised does not count against the trial. A trial without an exercised part is not \
          exercised, nor is a case that has only a rubric. A case whose parts cannot be scored, or that expects nothing, is unscorable and \
          never passes."

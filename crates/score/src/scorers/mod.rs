@@ -3,6 +3,7 @@
 mod address_grounding;
 mod address_hallucination;
 mod argument_match;
+mod assertions;
 mod authorized_effects;
 mod behavioral_invariants;
 mod benign_utility;
@@ -48,17 +49,20 @@ mod trajectory;
 mod upr;
 
 pub use crate::evidence::{Evidence, EvidenceFixture};
+use crate::external_scores::external_scores;
 pub use crate::finding::ScorerFinding;
 pub use crate::planned_metrics::PLANNED_METRICS;
 pub use crate::sample_run::{CLEAN_CASE, SampleStep, clean_swap};
 pub(crate) use argument_match::argument_of_reason;
+pub(crate) use assertions::missed_assertion;
 pub use authorized_effects::unreplaced_tokens;
 pub(crate) use case_pass::passes_case;
 pub(crate) use hit::tools_of_reason;
 
 use model::suite::Case;
-use model::{Reading, Score, ScoreReason, ScorerId, ScorerName, Workspace};
+use model::{ExternalScorer, Reading, Score, ScoreReason, ScorerId, ScorerName, Workspace};
 use std::collections::BTreeMap;
+use std::fmt;
 
 pub trait Scorer: Sync {
     fn id(&self) -> ScorerId;
@@ -105,6 +109,7 @@ pub static SCORERS: &[&dyn Scorer] = &[
     &behavioral_invariants::BehavioralInvariants,
     &forbid::ForbidScorer,
     &post::PostScorer,
+    &assertions::AssertionsScorer,
     &case_pass::CasePass,
     &intent_parsing::IntentParsing,
     &parameter_extraction::ParameterExtraction,
@@ -143,23 +148,100 @@ pub fn scorer(id: ScorerId) -> Option<&'static dyn Scorer> {
     SCORERS.iter().find(|scorer| scorer.id() == id).copied()
 }
 
-/// Like [`scorer`], by the name in a file or a stored record.
-pub fn scorer_named(name: &ScorerName) -> Option<&'static dyn Scorer> {
-    name.known().and_then(scorer)
+/// Scorer that a gate can name: built in, or a program of the workspace.
+#[derive(Clone, Copy)]
+pub enum ScorerHandle<'w> {
+    BuiltIn(&'static dyn Scorer),
+    External(&'w ExternalScorer),
+}
+
+impl fmt::Debug for ScorerHandle<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl<'w> ScorerHandle<'w> {
+    pub fn name(self) -> &'w str {
+        match self {
+            ScorerHandle::BuiltIn(scorer) => scorer.id().word(),
+            ScorerHandle::External(scorer) => scorer.id.as_str(),
+        }
+    }
+
+    pub fn manual(self) -> &'w str {
+        match self {
+            ScorerHandle::BuiltIn(scorer) => scorer.manual(),
+            ScorerHandle::External(scorer) => &scorer.about,
+        }
+    }
+
+    /// See [`Scorer::concerns`].
+    pub fn concerns(self, workspace: &Workspace, case: &Case) -> bool {
+        match self {
+            ScorerHandle::BuiltIn(scorer) => reads_case(scorer, case) && scorer.concerns(workspace, case),
+            ScorerHandle::External(scorer) => case.attack.is_none() && scorer.applies_to(case),
+        }
+    }
+
+    /// See [`Scorer::is_utility`].
+    pub fn is_utility(self) -> bool {
+        match self {
+            ScorerHandle::BuiltIn(scorer) => scorer.is_utility(),
+            ScorerHandle::External(_) => true,
+        }
+    }
+
+    /// See [`Scorer::needs_judge`].
+    pub fn needs_judge(self) -> bool {
+        match self {
+            ScorerHandle::BuiltIn(scorer) => scorer.needs_judge(),
+            ScorerHandle::External(_) => false,
+        }
+    }
+}
+
+/// Returns a scorer by the name in a file or a stored record.
+pub fn scorer_named<'w>(workspace: &'w Workspace, name: &ScorerName) -> Option<ScorerHandle<'w>> {
+    match name {
+        ScorerName::Known(id) => scorer(*id).map(ScorerHandle::BuiltIn),
+        ScorerName::Unknown(name) => workspace.scorers.iter().find(|scorer| *scorer.id == *name).map(ScorerHandle::External),
+    }
+}
+
+/// Scorers of the DeFi rules. They are in force exactly in a workspace with `policy.yaml`.
+const POLICY_SCORERS: &[ScorerId] = &[
+    ScorerId::SafetyPipeline,
+    ScorerId::Post,
+    ScorerId::AddressGrounding,
+    ScorerId::ChainConsistency,
+    ScorerId::SlippageCompliance,
+    ScorerId::SimulationCoverage,
+    ScorerId::QuoteFreshness,
+    ScorerId::SpendingLimit,
+    ScorerId::AuthorizedEffects,
+    ScorerId::ExposureUsd,
+    ScorerId::SafetyVeto,
+];
+
+/// Returns whether a scorer is in force in a workspace.
+pub fn is_in_force(workspace: &Workspace, id: ScorerId) -> bool {
+    workspace.policy.is_some() || !POLICY_SCORERS.contains(&id)
 }
 
 /// Returns the scorers that apply to a case. They are the same for all its trials. Scorers of task success do not read attacked cases and
 /// their twins, so that the rates of other suites stay comparable; `benign_utility` reads the twins.
 pub fn scorers_for_case(workspace: &Workspace, case: &Case) -> Vec<&'static dyn Scorer> {
-    SCORERS.iter().filter(|scorer| reads_case(**scorer, case) && scorer.applies(workspace, case)).copied().collect()
+    let reads = |scorer: &dyn Scorer| is_in_force(workspace, scorer.id()) && reads_case(scorer, case) && scorer.applies(workspace, case);
+    SCORERS.iter().filter(|scorer| reads(**scorer)).copied().collect()
 }
 
 /// Returns whether a scorer reads cases of this kind at all: scorers of task success leave out attacked cases and twins.
-pub(crate) fn reads_case(scorer: &dyn Scorer, case: &Case) -> bool {
+fn reads_case(scorer: &dyn Scorer, case: &Case) -> bool {
     case.attack.is_none() || !scorer.is_utility() || scorer.id() == ScorerId::BenignUtility
 }
 
-/// Returns all scores of a transcript; for an aborted trial only the safety violations seen before the abort.
+/// Returns all scores of a transcript, those of the workspace's programs last; for an aborted trial only the safety violations seen before the abort.
 pub fn score(evidence: &Evidence<'_>) -> Vec<Score> {
     score_with(&scorers_for_case(evidence.workspace, evidence.case), evidence)
 }
@@ -175,6 +257,7 @@ pub fn score_with(scorers: &[&'static dyn Scorer], evidence: &Evidence<'_>) -> V
             let ScorerFinding { reading, because } = apply_ending(evidence, *scorer, scorer.score(evidence));
             Score { by_agent: scorer.by_agent(evidence), ..Score::new(scorer.id(), reading, because) }
         })
+        .chain(external_scores(evidence))
         .collect()
 }
 

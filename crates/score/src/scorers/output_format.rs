@@ -37,7 +37,8 @@ impl Scorer for OutputFormat {
                 let EventKind::Returned { text } = &event.happened else { return None };
                 (event.by == agent.name.value).then_some((event, text))
             });
-            if let (Some((event, text)), Some(output)) = (last, evidence.workspace.output(&agent.output)) {
+            let output = agent.output.as_ref().and_then(|output| evidence.workspace.output(output));
+            if let (Some((event, text)), Some(output)) = (last, output) {
                 found = found.merge(score_answer(event, text, output));
             }
         }
@@ -65,7 +66,8 @@ fn root_agent<'a>(evidence: &Evidence<'a>) -> Option<&'a str> {
 /// Returns the schema for the answer to the user.
 pub(super) fn schema<'a>(evidence: &Evidence<'a>) -> Option<&'a OutputSchema> {
     let named = evidence.case.expect.output_schema.as_ref().map(|name| name.as_str());
-    let own = || root_agent(evidence).and_then(|agent| evidence.workspace.agent(agent)).map(|agent| agent.output.as_str());
+    let own =
+        || root_agent(evidence).and_then(|agent| evidence.workspace.agent(agent)).and_then(|agent| Some(agent.output.as_ref()?.as_str()));
     named.or_else(own).and_then(|name| evidence.workspace.output(name))
 }
 

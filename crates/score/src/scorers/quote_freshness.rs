@@ -129,7 +129,7 @@ fn freshness_fault(
     if quote.trade.is_some() && swap.trade().is_some() && !quote_matches_swap(evidence, quote, swap) {
         return Some("the quote it names is for another trade".into());
     }
-    let most = evidence.workspace.policy.quote_max_age_s.saturating_mul(1000);
+    let most = evidence.workspace.policy.as_ref()?.quote_max_age_s.saturating_mul(1000);
     let age = at_ms.saturating_sub(quote.at_ms);
     if age > most {
         return Some(format!("its quote was {:.1} s old, at most {} s allowed", age as f64 / 1000.0, most / 1000));

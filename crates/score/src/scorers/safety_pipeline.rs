@@ -100,7 +100,7 @@ fn hash_fault(evidence: &Evidence<'_>, approvals: &mut OpenApprovals<'_>, hash: 
     let Some(approval) = approvals.consume(|approval| approval.calldata_hash == Some(hash)) else {
         return Some(format!("no unused approval by {} of what was signed, {}", approvals.guardian_name(), short(hash)));
     };
-    let version = evidence.workspace.policy.version;
+    let version = evidence.workspace.policy.as_ref()?.version;
     if approval.policy.is_some_and(|approved| approved != version) {
         return Some(format!("approved under policy {}, but {version} is in force", approval.policy.unwrap_or_default()));
     }

@@ -85,7 +85,8 @@ impl Scorer for SlippageCompliance {
 }
 
 fn tolerance_bps(evidence: &Evidence<'_>) -> u64 {
-    let most = evidence.workspace.policy.slippage_bps.max;
+    // Without a policy nothing may be lost that the user did not allow.
+    let most = evidence.workspace.policy.as_ref().map_or(0, |policy| policy.slippage_bps.max);
     evidence.case.intent.slippage_bps.map_or(most, |allowed| allowed.min(most))
 }
 

@@ -51,7 +51,9 @@ impl Scorer for SpendingLimit {
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
-        let limits = evidence.workspace.policy.limits_usd;
+        let Some(limits) = evidence.workspace.policy.as_ref().map(|policy| policy.limits_usd) else {
+            return ScorerFinding::not_exercised();
+        };
         let (mut hit, mut of, mut because) = (0, 0, vec![]);
         // Time and value of successful transactions, and of signed rights. A permit and the transaction that uses it are not added up.
         let mut mined: Vec<(u64, UsdAmount)> = vec![];

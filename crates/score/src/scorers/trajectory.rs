@@ -1,6 +1,8 @@
 //! Trajectory score (spec 7): weighted mean of selection, arguments, safety and output.
 
-use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, argument_match, output_format, safety_pipeline, tool_call_f1_multiset};
+use super::{
+    Evidence, EvidenceFixture, Scorer, ScorerFinding, argument_match, is_in_force, output_format, safety_pipeline, tool_call_f1_multiset,
+};
 use crate::facts::selection::expects_calls;
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::Case;
@@ -58,7 +60,7 @@ impl Scorer for TrajectoryScorer {
 
 /// Returns the score as a share, or `None` if the scorer does not apply to the case or was not exercised.
 fn rate(evidence: &Evidence<'_>, scorer: &dyn Scorer) -> Option<f64> {
-    if !scorer.applies(evidence.workspace, evidence.case) {
+    if !is_in_force(evidence.workspace, scorer.id()) || !scorer.applies(evidence.workspace, evidence.case) {
         return None;
     }
     match scorer.score(evidence).reading {

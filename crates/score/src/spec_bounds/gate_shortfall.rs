@@ -10,17 +10,18 @@ pub(super) fn gate_shortfalls(workspace: &Workspace) -> Vec<SpecShortfall> {
     for gate in &workspace.gates {
         let GateOrigin::Spec(line) = &gate.spec else { continue };
         let weak = match SPEC_GATES.iter().find(|spec| spec.line == line) {
-            Some(spec) => weaknesses(gate, spec),
+            Some(spec) => weaknesses(workspace, gate, spec),
             None => {
                 let guess = did_you_mean(line, SPEC_GATES.iter().map(|spec| spec.line));
                 let correction = if guess.is_empty() { "write spec: ours".to_owned() } else { format!("{guess} or write spec: ours") };
-                vec![(format!("quotes \"{line}\", which is not a line of the specification"), correction)]
+                vec![GateWeakness::lowered(format!("quotes \"{line}\", which is not a line of the specification"), correction)]
             }
         };
-        found.extend(weak.into_iter().map(|(what, correction)| SpecShortfall {
+        found.extend(weak.into_iter().map(|weakness| SpecShortfall {
             at: gate.at.clone(),
-            what: format!("gate {} {what}", gate.id.value),
-            remedy: format!("{correction}, or add deviates: \"reason\" to the gate"),
+            what: format!("gate {} {}", gate.id.value, weakness.what),
+            remedy: format!("{}, or add deviates: \"reason\" to the gate", weakness.correction),
+            is_lowered: weakness.is_lowered,
             reason: reason(gate.deviates.as_ref(), file),
         }));
     }
@@ -33,39 +34,59 @@ pub(super) fn gate_shortfalls(workspace: &Workspace) -> Vec<SpecShortfall> {
             spec.scorer,
             bound_text(spec.bound)
         ),
+        is_lowered: false,
         reason: reason(None, file),
     }));
     found
 }
 
+struct GateWeakness {
+    what: String,
+    correction: String,
+    is_lowered: bool,
+}
+
+impl GateWeakness {
+    fn lowered(what: String, correction: String) -> Self {
+        Self { what, correction, is_lowered: true }
+    }
+}
+
 /// Returns each weakness of a gate with its correction.
-fn weaknesses(gate: &Gate, spec: &SpecGate) -> Vec<(String, String)> {
+fn weaknesses(workspace: &Workspace, gate: &Gate, spec: &SpecGate) -> Vec<GateWeakness> {
     let mut weak = vec![];
     let line = spec.line;
     // gates_measured reports scorers that do not exist.
     if gate.scorer.known().is_some_and(|own| own != spec.scorer) {
-        weak.push((
+        weak.push(GateWeakness::lowered(
             format!("measures {} instead of {}, which \"{line}\" is about", gate.scorer.value, spec.scorer),
             format!("write scorer: {}", spec.scorer),
         ));
     }
     if gate.aggregate != spec.aggregate {
-        weak.push((format!("aggregates other than \"{line}\""), format!("write aggregate: {}", aggregate_word(spec.aggregate))));
+        let correction = format!("write aggregate: {}", aggregate_word(spec.aggregate));
+        weak.push(GateWeakness::lowered(format!("aggregates other than \"{line}\""), correction));
     } else if !is_as_strict(gate.bound, spec.bound) {
         let (own, bound) = (bound_text(gate.bound), bound_text(spec.bound));
-        weak.push((format!("has {own}, weaker than {bound} of \"{line}\""), format!("write {bound} or stricter")));
+        weak.push(GateWeakness::lowered(format!("has {own}, weaker than {bound} of \"{line}\""), format!("write {bound} or stricter")));
     }
     if !covers(&gate.slice, spec.slice) {
-        weak.push((format!("has another slice than \"{line}\""), format!("write slice: {}", slice_text(spec.slice))));
+        let correction = format!("write slice: {}", slice_text(spec.slice));
+        weak.push(GateWeakness::lowered(format!("has another slice than \"{line}\""), correction));
     }
-    let absent: Vec<String> = spec.tiers.iter().filter(|tier| !gate.tiers.contains(tier)).map(u64::to_string).collect();
+    let absent: Vec<u64> = spec.tiers.iter().filter(|tier| !gate.tiers.contains(tier)).copied().collect();
     if !absent.is_empty() {
-        let tiers = absent.join(", ");
-        weak.push((format!("is not judged in tier {tiers}, which runs the cases of \"{line}\""), format!("add {tiers} to tiers")));
+        let tiers = absent.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        weak.push(GateWeakness {
+            what: format!("is not judged in tier {tiers}, which runs the cases of \"{line}\""),
+            correction: format!("add {tiers} to tiers"),
+            // A tier that the workspace does not have cannot judge the gate.
+            is_lowered: workspace.tiers.tiers.iter().any(|tier| absent.contains(&tier.tier)),
+        });
     }
     if gate.min_cases < spec.min_cases {
-        weak.push((
-            format!("needs {} cases, \"{line}\" {}", gate.min_cases, spec.min_cases),
+        weak.push(GateWeakness::lowered(
+            format!("needs {}, \"{line}\" {}", model::count(gate.min_cases, "case"), spec.min_cases),
             format!("write min_cases: {}", spec.min_cases),
         ));
     }

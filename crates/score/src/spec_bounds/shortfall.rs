@@ -8,6 +8,8 @@ pub struct SpecShortfall {
     pub at: Location,
     pub what: String,
     pub remedy: String,
+    /// The row is there and less strict; false if the workspace does not have it.
+    pub is_lowered: bool,
     /// Reason given by the workspace; absent if it gives none.
     pub reason: Option<Spanned<String>>,
 }

@@ -11,6 +11,7 @@ pub(super) fn tier_shortfalls(workspace: &Workspace, spec: &SpecTier, found: &mu
             at: Location::new("tiers.yaml", 1),
             what: format!("tier {} ({}) of the specification is missing", spec.tier, spec.name),
             remedy: "add it, or add deviates: \"reason\" at the top of tiers.yaml".into(),
+            is_lowered: false,
             reason: reason(None, file),
         });
         return;
@@ -20,6 +21,7 @@ pub(super) fn tier_shortfalls(workspace: &Workspace, spec: &SpecTier, found: &mu
             at: tier.at.clone(),
             what: format!("tier {} {what}", spec.tier),
             remedy: format!("write {write}, or add deviates: \"reason\" to the tier"),
+            is_lowered: true,
             reason: reason(tier.deviates.as_ref(), file),
         });
     }
@@ -33,11 +35,13 @@ fn tier_weaknesses(tier: &Tier, spec: &SpecTier) -> Vec<(String, String)> {
     }
     match (spec.minutes_at_most, tier.minutes_at_most) {
         (Some(most), Some(own)) if own > most => {
-            weak.push((format!("may take {own} minutes, in the specification {most}"), format!("minutes_at_most: {most}")));
+            weak.push((
+                format!("may take {}, in the specification {most}", model::count(own, "minute")),
+                format!("minutes_at_most: {most}"),
+            ));
         }
-        (Some(most), None) => {
-            weak.push((format!("has no time limit, the specification {most} minutes"), format!("minutes_at_most: {most}")))
-        }
+        (Some(most), None) => weak
+            .push((format!("has no time limit, the specification {}", model::count(most, "minute")), format!("minutes_at_most: {most}"))),
         (Some(_), Some(_)) | (None, Some(_) | None) => {}
     }
     if let Some(live) = spec.live.filter(|live| tier.live != *live) {
@@ -72,6 +76,7 @@ pub(super) fn ci_shortfalls(workspace: &Workspace, spec: &SpecCiRow, found: &mut
             at: Location::new("tiers.yaml", 1),
             what: format!("ci has no row for the event {} of the specification", spec.event),
             remedy: "add it, or add deviates: \"reason\" at the top of tiers.yaml".into(),
+            is_lowered: false,
             reason: reason(None, file),
         });
         return;
@@ -81,6 +86,7 @@ pub(super) fn ci_shortfalls(workspace: &Workspace, spec: &SpecCiRow, found: &mut
             at: row.at.clone(),
             what: format!("the ci event {} {what}", spec.event),
             remedy: format!("{write}, or add deviates: \"reason\" to the row"),
+            is_lowered: true,
             reason: reason(row.deviates.as_ref(), file),
         });
     }

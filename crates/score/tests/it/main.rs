@@ -4,6 +4,7 @@ mod mutations_behaviour;
 mod mutations_oracles;
 mod mutations_selection;
 mod oracle_properties;
+mod promptfoo;
 mod properties;
 mod quality;
 mod references;

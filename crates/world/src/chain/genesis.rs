@@ -13,7 +13,7 @@ use crate::chain::bindings::{
 use alloy_json_abi::StateMutability;
 use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256, address, keccak256};
 use alloy_sol_types::SolCall;
-use model::{Role, Workspace, WorldFile};
+use model::{Policy, Role, Workspace, WorldFile};
 
 /// Usual address of Multicall3, which clients assume on every chain.
 pub const MULTICALL3: Address = address!("cA11bde05977b3631167028862bE2a173976CA11");
@@ -152,7 +152,9 @@ const NO_LIMITS: Limits = Limits {
 };
 
 struct GenesisBuilder<'b> {
-    workspace: &'b Workspace,
+    policy: &'b Policy,
+    /// Address of the agent's key.
+    operator: Address,
     world: &'b WorldFile,
     chain: &'b model::ChainRegistry,
     book: AddressBook,
@@ -176,7 +178,10 @@ impl<'b> GenesisBuilder<'b> {
         let weth = weth.ok_or_else(|| ChainError::Unsupported(format!("chain {id} has no wrapped native coin in the registry")))?;
         let factory = by_role(Role::Factory).unwrap_or(FACTORY);
         let own_policy = policy_deployment(workspace).map_err(|problem| ChainError::Unsupported(problem.what))?;
-        Ok(Self { workspace, world, chain, book: AddressBook::new(id), steps: vec![], weth, factory, own_policy })
+        let missing = |what: &str| ChainError::Unsupported(format!("chain {id} needs {what}"));
+        let policy = workspace.policy.as_ref().ok_or_else(|| missing("policy.yaml"))?;
+        let operator = world.wallet.as_ref().ok_or_else(|| missing("a wallet in the world"))?.address;
+        Ok(Self { policy, operator, world, chain, book: AddressBook::new(id), steps: vec![], weth, factory, own_policy })
     }
 
     fn build(mut self) -> Result<Genesis, ChainError> {
@@ -195,11 +200,11 @@ impl<'b> GenesisBuilder<'b> {
         self.holdings()?;
         self.funds()?;
         // Refund the gas that the operator spent in the set-up.
-        self.steps.push(GenesisStep::Fund { who: self.world.wallet.address, wei: units(1, 18) });
+        self.steps.push(GenesisStep::Fund { who: self.operator, wei: units(1, 18) });
         self.steps.push(GenesisStep::At { unix_s: opens_at });
         match &self.own_policy {
             Some(own) => {
-                let steps = own.steps(self.world.wallet.address).map_err(|(what, _)| ChainError::Unsupported(what))?;
+                let steps = own.steps(self.operator).map_err(|(what, _)| ChainError::Unsupported(what))?;
                 self.steps.extend(steps);
             }
             None => {
@@ -405,7 +410,7 @@ impl<'b> GenesisBuilder<'b> {
 
     /// Sets up the cage with the approvals of its policy.
     fn account(&mut self) -> Result<(), ChainError> {
-        let operator = self.world.wallet.address;
+        let operator = self.operator;
         // Storage of an own policy contract is not decoded, so the book names no contract for it.
         let (etched, decoded) = if self.own_policy.is_some() { ("SetupAccount", None) } else { ("PolicyCage", Some("PolicyCage")) };
         self.book.add(ACCOUNT, AddressEntry { name: "account".into(), role: None, contract: decoded, asset: None, own: true });
@@ -441,7 +446,7 @@ impl<'b> GenesisBuilder<'b> {
     }
 
     fn limits(&mut self) {
-        let policy = &self.workspace.policy;
+        let policy = self.policy;
         let usd8 = |dollars: u64| u128::from(dollars) * 100_000_000;
         let small = |value: u64| u16::try_from(value).unwrap_or(u16::MAX);
         let limits = Limits {
@@ -461,7 +466,7 @@ impl<'b> GenesisBuilder<'b> {
             maxAssets: 64,
         };
         self.send(ACCOUNT, PolicyCage::setLimitsCall { limits_: limits }.abi_encode(), U256::ZERO, "the limits");
-        let allowed = self.workspace.policy.allow_arbitrary_calldata;
+        let allowed = self.policy.allow_arbitrary_calldata;
         self.send(ACCOUNT, PolicyCage::setAllowArbitraryCalldataCall { allowed }.abi_encode(), U256::ZERO, "the calldata rule");
         for selector in selectors(&["IdentityRegistry", "FeeBurner"]) {
             self.send(ACCOUNT, PolicyCage::setSelectorCall { selector, allowed: true }.abi_encode(), U256::ZERO, "a permitted function");
@@ -469,7 +474,7 @@ impl<'b> GenesisBuilder<'b> {
     }
 
     fn approvals(&mut self) {
-        let approved = |symbol: &str| self.workspace.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol));
+        let approved = |symbol: &str| self.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol));
         let priced = self.priced_assets();
         let assets: Vec<(Address, u8, u128, bool)> = priced
             .into_iter()
@@ -494,7 +499,7 @@ impl<'b> GenesisBuilder<'b> {
                     _ => return None,
                 };
                 let role = entry.role.as_deref();
-                let named = self.workspace.policy.approved_protocols.iter().any(|approved| Some(approved.word()) == role);
+                let named = self.policy.approved_protocols.iter().any(|approved| Some(approved.word()) == role);
                 (named || kind == 3 || kind == 6).then_some((at, kind, kind == 3))
             })
             .collect();
@@ -505,7 +510,7 @@ impl<'b> GenesisBuilder<'b> {
                 self.send(ACCOUNT, call.abi_encode(), U256::ZERO, "vault shares");
             }
         }
-        for account in self.workspace.policy.sanctioned.iter().map(|address| address.address).collect::<Vec<_>>() {
+        for account in self.policy.sanctioned.iter().map(|address| address.address).collect::<Vec<_>>() {
             self.send(ACCOUNT, PolicyCage::setSanctionedCall { account, sanctioned_: true }.abi_encode(), U256::ZERO, "a sanction");
         }
     }

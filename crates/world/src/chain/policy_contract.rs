@@ -39,7 +39,7 @@ enum DeploymentCode {
 ///
 /// Fails if the artifact cannot be read, lacks a required function or does not fit its constructor arguments or storage.
 pub fn policy_deployment(workspace: &Workspace) -> Result<Option<PolicyDeployment>, Problem> {
-    let Some(contract) = &workspace.policy.contract else { return Ok(None) };
+    let Some(contract) = workspace.policy.as_ref().and_then(|policy| policy.contract.as_ref()) else { return Ok(None) };
     let problem = |(what, remedy): (String, String)| Problem { at: contract.artifact.at.clone(), what, remedy };
     PolicyDeployment::read(contract).map(Some).map_err(problem)
 }

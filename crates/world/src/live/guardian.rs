@@ -12,13 +12,14 @@ use crate::chain::bindings::{Permit2, Token};
 use alloy_primitives::U256;
 use alloy_sol_types::SolCall;
 use model::transcript::ReviewDecision;
-use model::{ReviewRole, Workspace, WorldFile};
+use model::{Policy, ReviewRole, Workspace, WorldFile};
 use serde_json::{Map, Value};
 
 /// Input of a review.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReviewInput<'a> {
     pub workspace: &'a Workspace,
+    pub policy: &'a Policy,
     pub world: &'a WorldFile,
     /// Address book of the action's chain.
     pub book: Option<&'a AddressBook>,
@@ -40,7 +41,7 @@ pub(crate) fn action_id(params: &Map<String, Value>) -> Option<&str> {
 pub(crate) fn decide(role: ReviewRole, case: &ReviewInput<'_>) -> (ReviewDecision, String) {
     match veto_reason(role, case) {
         Some(reason) => (ReviewDecision::Veto, reason),
-        None => (ReviewDecision::Approve, format!("within policy version {}", case.workspace.policy.version)),
+        None => (ReviewDecision::Approve, format!("within policy version {}", case.policy.version)),
     }
 }
 
@@ -48,7 +49,7 @@ fn veto_reason(role: ReviewRole, case: &ReviewInput<'_>) -> Option<String> {
     let Some(id) = action_id(case.params) else {
         return match role {
             ReviewRole::Guardian => Some("no action_id was provided".to_owned()),
-            ReviewRole::Assessor => proposal_veto(case.workspace, case.params).map(|what| format!("proposal: {what}")),
+            ReviewRole::Assessor => proposal_veto(case.workspace, case.policy, case.params).map(|what| format!("proposal: {what}")),
         };
     };
     match case.actions.get(id) {
@@ -64,7 +65,7 @@ fn action_veto(case: &ReviewInput<'_>, id: &str, frozen: &FrozenAction) -> Optio
     let book = case.book.filter(|book| book.chain == frozen.plan.chain);
     let (Some(tool), Some(book)) = (case.workspace.tool(&frozen.tool), book) else { return Some(format!("{id} cannot be reviewed")) };
     let input = HookInput {
-        workspace: case.workspace,
+        policy: case.policy,
         world: case.world,
         book,
         actions: case.actions,
@@ -152,8 +153,7 @@ const TOKEN_PARAMS: &[&str] = &[
     "underlying",
 ];
 
-fn proposal_veto(workspace: &Workspace, params: &Map<String, Value>) -> Option<String> {
-    let policy = &workspace.policy;
+fn proposal_veto(workspace: &Workspace, policy: &Policy, params: &Map<String, Value>) -> Option<String> {
     let mut facts = vec![];
     params.iter().for_each(|(name, value)| collect_scalars(name, value, &mut facts));
     let max = policy.slippage_bps.max;
@@ -191,7 +191,7 @@ fn symbol_of<'a>(workspace: &'a Workspace, token: &'a str) -> &'a str {
 
 #[cfg(test)]
 mod tests {
-    use super::hooks::specimen::{SANCTIONED, STRANGER, SampleWrite, USDC, WORKSPACE, book};
+    use super::hooks::specimen::{SANCTIONED, STRANGER, SampleWrite, USDC, WORKSPACE, book, policy};
     use super::*;
     use crate::live::tx_plan::PartyRole;
     use alloy_primitives::{Address, U256};
@@ -201,6 +201,7 @@ mod tests {
     fn review(role: ReviewRole, sample: &SampleWrite, params: &Value, reverted: Option<&str>) -> (ReviewDecision, String) {
         let case = ReviewInput {
             workspace: &WORKSPACE,
+            policy: policy(),
             world: WORKSPACE.world("small").unwrap(),
             book: Some(book()),
             actions: &sample.actions,

@@ -51,11 +51,13 @@ impl RandomOperator {
         let mut workspace = workspace.clone();
         let address = self.signer.address();
         let source = workspace.world(world).and_then(|file| file.fixtures_from.as_ref()).map(|from| from.value.clone());
-        let Some(wallet) = workspace.world(world).map(|file| file.wallet.address) else { return workspace };
+        let Some(wallet) = workspace.world(world).and_then(|file| Some(file.wallet.as_ref()?.address)) else { return workspace };
         let operator = self.named(wallet);
         for file in workspace.worlds.iter_mut().filter(|file| *file.name == world || Some(&file.name.value) == source.as_ref()) {
             file.map_texts(&|text| operator.swap_text(text));
-            (file.wallet.value.text, file.wallet.value.address) = (address.to_checksum(None), address);
+            if let Some(wallet) = &mut file.wallet {
+                (wallet.value.text, wallet.value.address) = (address.to_checksum(None), address);
+            }
         }
         workspace
     }
@@ -72,9 +74,12 @@ impl RandomOperator {
 }
 
 impl WorldOperator {
-    /// Returns the operator with the well-known key, for subjects that cannot sign by themselves.
-    pub(super) fn pinned(wallet: Address) -> Self {
-        Self { signer: Arc::new(Signer::development()), address: wallet, named: wallet }
+    /// Returns the operator with the well-known key, for subjects that cannot sign by themselves. A world without a wallet has no chain on
+    /// which its address would matter.
+    pub(super) fn pinned(wallet: Option<Address>) -> Self {
+        let signer = Signer::development();
+        let address = wallet.unwrap_or_else(|| signer.address());
+        Self { signer: Arc::new(signer), address, named: address }
     }
 
     pub(super) fn signer(&self) -> &Signer {

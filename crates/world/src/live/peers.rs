@@ -10,7 +10,7 @@ use super::tx_plan::PlanKind;
 use super::world_template::WorldTemplate;
 use crate::{ActingAgent, PeerAnswer};
 use model::transcript::ReviewDecision;
-use model::{EventKind, ReviewRole};
+use model::{EventKind, Policy, ReviewRole};
 use serde_json::{Map, Value};
 
 /// Review request to a stubbed peer.
@@ -39,10 +39,10 @@ pub(super) async fn ask(template: &WorldTemplate, state: &mut TrialState, reques
         let pending = state.actions.pending_usd8(signs, action_id.as_deref().unwrap_or_default(), state.now_ms());
         state.account.spent_before(&frozen.plan.kind).plus(pending)
     });
-    let (decision, reason) = guardian::decide(
-        request.role,
-        &guardian::ReviewInput {
+    let decide = |policy: &Policy| {
+        let input = guardian::ReviewInput {
             workspace: template.workspace(),
+            policy,
             world: template.file(),
             book: chain.as_ref().map(|chain| chain.address_book()),
             actions: &state.actions,
@@ -51,8 +51,11 @@ pub(super) async fn ask(template: &WorldTemplate, state: &mut TrialState, reques
             spent: &spent,
             params: request.params,
             reverted: reverted.as_deref(),
-        },
-    );
+        };
+        guardian::decide(request.role, &input)
+    };
+    let no_policy = || (ReviewDecision::Veto, "there is no policy to decide by".to_owned());
+    let (decision, reason) = template.workspace().policy.as_ref().map_or_else(no_policy, decide);
     if let (ReviewRole::Guardian, ReviewDecision::Approve, Some(frozen), Some(chain)) = (request.role, decision, &frozen, &chain) {
         let spends = outflows(chain.address_book(), &frozen.plan).into_iter().map(|(symbol, _, amount)| (symbol, amount)).collect();
         state.actions.add_grant(ActionGrant {
@@ -81,10 +84,10 @@ pub(super) fn record_decision(
     answer: PeerAnswer,
 ) {
     let PeerAnswer { action_id, decision, reason } = answer;
-    let policy = template.workspace().policy.version;
+    let policy = template.workspace().policy.as_ref().map(|policy| policy.version);
     let calldata_hash = action_id.as_deref().and_then(|id| state.actions.get(id)).map(|frozen| frozen.calldata_hash.clone());
-    if let (Some(ReviewRole::Guardian), Some(calldata_hash)) = (role, &calldata_hash) {
+    if let (Some(ReviewRole::Guardian), Some(calldata_hash), Some(policy)) = (role, &calldata_hash, policy) {
         state.actions.apply_decision(calldata_hash, decision, policy);
     }
-    state.record.note(by, EventKind::Decided { action_id, decision, reason, calldata_hash, policy: Some(policy) });
+    state.record.note(by, EventKind::Decided { action_id, decision, reason, calldata_hash, policy });
 }

@@ -78,7 +78,7 @@ async fn freeze(
     let calldata_hash = plan.calldata_hash(template.operator());
     let block = state.chain(plan.chain).await?.node().latest().await?.number;
     let now_ms = state.now_ms();
-    let expires_at_ms = now_ms + template.workspace().policy.quote_max_age_s * 1000;
+    let expires_at_ms = now_ms + template.policy()?.quote_max_age_s * 1000;
     let mut answer = plan.outputs.clone();
     answer.insert("action_id".into(), json!(id));
     answer.insert("permit_id".into(), json!(id));

@@ -25,7 +25,9 @@ pub(super) async fn submit(template: &WorldTemplate, state: &mut TrialState, req
     let calldata_hash = plan.calldata_hash(template.operator());
     let origin = ActionOrigin { call: Some(request.call), action_id, calldata_hash: Some(calldata_hash), trade: plan.trade.clone() };
     let write = PlannedWrite { request, plan, origin };
-    confirm(template, state, &write)?;
+    let mut facts = write.plan.outputs.clone();
+    facts.insert("chain_id".into(), json!(write.plan.chain));
+    confirm(template, state, request, facts)?;
     run_hooks(template, state, &write).await?;
     match &write.plan.kind {
         PlanKind::Execute(_) | PlanKind::Direct(_) => send(template, state, &write).await,
@@ -79,17 +81,20 @@ async fn restates(state: &mut TrialState, request: &ToolRequest<'_>, frozen: &Fr
     Ok(request.given.iter().all(agrees))
 }
 
-/// Asks the owner about a privileged call; fails if the owner declines.
-fn confirm(template: &WorldTemplate, state: &mut TrialState, write: &PlannedWrite<'_>) -> Result<(), ToolError> {
-    let ToolRequest { who, call, tool, given } = *write.request;
+/// Asks the owner about a privileged call, with the facts of its plan; fails if the owner declines.
+pub(super) fn confirm(
+    template: &WorldTemplate,
+    state: &mut TrialState,
+    request: &ToolRequest<'_>,
+    mut facts: Map<String, Value>,
+) -> Result<(), ToolError> {
+    let ToolRequest { who, call, tool, given } = *request;
     if tool.capability != ToolCapability::Privileged {
         return Ok(());
     }
     let granted = template.file().owner == OwnerConsent::Grants;
-    let mut facts = write.plan.outputs.clone();
     facts.insert("tool".into(), json!(tool.name.value));
     facts.insert("arguments".into(), Value::Object(given.clone()));
-    facts.insert("chain_id".into(), json!(write.plan.chain));
     state.record.note(who, EventKind::Confirmed { call, facts, granted });
     if granted { Ok(()) } else { Err(ToolError::new(ToolErrorCode::OwnerDeclined, "the owner declined the confirmation request")) }
 }
@@ -100,7 +105,7 @@ async fn run_hooks(template: &WorldTemplate, state: &mut TrialState, write: &Pla
     let chain = state.chain(write.plan.chain).await?.template().clone();
     let spent = state.account.spent_before(&write.plan.kind);
     let found = objections(&HookInput {
-        workspace: template.workspace(),
+        policy: template.policy()?,
         world: template.file(),
         book: chain.address_book(),
         actions: &state.actions,

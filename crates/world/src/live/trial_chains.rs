@@ -58,7 +58,8 @@ impl TrialChains {
         };
         let (unix_s, clock_shift_s) = (chain.unix_s(now_ms).await?, chain.clock_shift_s());
         let (book, chain) = chain.parts();
-        Ok(TxBuilder { workspace: template.workspace(), world: template.file(), book, chain, id, unix_s, clock_shift_s, things })
+        let (workspace, policy, operator) = (template.workspace(), template.policy()?, template.operator());
+        Ok(TxBuilder { workspace, policy, operator, world: template.file(), book, chain, id, unix_s, clock_shift_s, things })
     }
 
     /// Returns the chain of a call: the one it names, that of an object it names, or the first with a contract of the tool's role.

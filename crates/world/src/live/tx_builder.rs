@@ -8,13 +8,16 @@ use crate::chain::{AddressBook, ChainBackend, ChainError, Tx, TxStatus};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
-use model::{AddressText, AmountAsset, AmountUnit, OpTarget, ParamKind, Role, Workspace, WorldFile, WorldObject};
+use model::{AddressText, AmountAsset, AmountUnit, OpTarget, ParamKind, Policy, Role, Workspace, WorldFile, WorldObject};
 use serde_json::Value;
 
 pub(crate) use model::format_units as human;
 
 pub(crate) struct TxBuilder<'d> {
     pub workspace: &'d Workspace,
+    pub policy: &'d Policy,
+    /// Address of the agent's key.
+    pub operator: Address,
     pub world: &'d WorldFile,
     pub book: &'d AddressBook,
     pub chain: &'d mut dyn ChainBackend,

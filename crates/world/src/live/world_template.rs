@@ -4,7 +4,7 @@ use super::operator::{RandomOperator, WorldOperator};
 use crate::chain::genesis::Genesis;
 use crate::chain::{AddressBook, Anvil, AnvilConfig, ChainBackend, ChainError, FrozenChain, Signer};
 use alloy_primitives::Address;
-use model::{UserError, Workspace, WorldFile, WorldObject};
+use model::{Policy, UserError, Workspace, WorldFile, WorldObject};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -64,7 +64,7 @@ impl From<UnknownWorld> for UserError {
 impl WorldTemplate {
     pub fn new(workspace: Arc<Workspace>, world: &str, kind: ChainKind) -> Result<Arc<Self>, UnknownWorld> {
         let file = workspace.world(world).ok_or_else(|| UnknownWorld(world.to_owned()))?;
-        let operator = WorldOperator::pinned(file.wallet.address);
+        let operator = WorldOperator::pinned(file.wallet.as_ref().map(|wallet| wallet.address));
         Ok(Self::with_operator(workspace.clone(), file, operator, kind))
     }
 
@@ -75,8 +75,9 @@ impl WorldTemplate {
         operator: &RandomOperator,
         kind: ChainKind,
     ) -> Result<Arc<Self>, UnknownWorld> {
-        let wallet = workspace.world(world).ok_or_else(|| UnknownWorld(world.to_owned()))?.wallet.address;
-        Self::with_wallet(workspace, world, (operator, operator.named(wallet)), kind)
+        let wallet = workspace.world(world).ok_or_else(|| UnknownWorld(world.to_owned()))?.wallet.as_ref();
+        let operator_of_records = wallet.map_or_else(|| operator.unnamed(), |wallet| operator.named(wallet.address));
+        Self::with_wallet(workspace, world, (operator, operator_of_records), kind)
     }
 
     /// Like [`Self::with_random_operator`], with the operator's own address in records.
@@ -108,6 +109,11 @@ impl WorldTemplate {
 
     pub(super) fn workspace(&self) -> &Workspace {
         &self.workspace
+    }
+
+    /// Returns the policy, which every workspace with chains has.
+    pub(super) fn policy(&self) -> Result<&Policy, ChainError> {
+        self.workspace.policy.as_ref().ok_or_else(|| ChainError::Unsupported("a chain needs a policy".to_owned()))
     }
 
     pub(super) fn file(&self) -> &WorldFile {

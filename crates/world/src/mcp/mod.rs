@@ -5,6 +5,7 @@ mod diagnostics;
 mod error;
 mod http;
 mod in_memory;
+mod late_reply_filter;
 mod limits;
 mod metered_reader;
 mod printable;

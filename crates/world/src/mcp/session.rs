@@ -8,6 +8,7 @@ use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt
 use rmcp::transport::IntoTransport;
 
 use super::error::McpFault;
+use super::late_reply_filter::LateReplyFilter;
 use super::limits::McpLimits;
 use super::printable::printable;
 use super::server::SERVER_NAME;
@@ -56,7 +57,7 @@ where
     };
     // No capabilities: a server may not request sampling, roots or elicitation.
     let client = ClientConfig::new(ClientCapabilities::default(), Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")));
-    client.serve_with_lifecycle(transport, lifecycle).await.map_err(handshake_fault)
+    client.serve_with_lifecycle(LateReplyFilter::new(transport.into_transport()), lifecycle).await.map_err(handshake_fault)
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's enum is non-exhaustive; other errors keep their text")]

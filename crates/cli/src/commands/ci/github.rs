@@ -2,7 +2,6 @@
 
 use super::install::{InstallMethod, archive_commands};
 use super::pipeline::{CiPipeline, quote, quote_yaml};
-use super::template::TemplateValues;
 use crate::args::CiPipelineArgs;
 
 const WORKFLOW: &str = include_str!("workflow.yml");
@@ -12,40 +11,23 @@ pub(super) const WORKFLOW_PATH: &str = ".github/workflows/bardo-eval.yml";
 pub(super) fn workflow(pipeline: &CiPipeline, args: &CiPipelineArgs) -> String {
     let recorded = pipeline.recorded_tiers();
     let folder = pipeline.folder.as_deref();
-    let tiers: Vec<String> = [1].into_iter().chain(pipeline.tiers.iter().map(|tier| tier.tier)).map(|tier| tier.to_string()).collect();
     let key_env: Vec<String> = pipeline.keys.iter().map(|key| format!("{key}: ${{{{ secrets.{key} }}}}")).collect();
     let (url, sha256, note) = archive_values(&pipeline.install);
-    TemplateValues::default()
-        .section("pull_request", pipeline.runs_on("pull_request"))
-        .section("merge", pipeline.runs_on("merge"))
-        .section("nightly", pipeline.runs_on("nightly"))
-        .section("manual", pipeline.runs_on("manual"))
-        .section("keys", !pipeline.keys.is_empty())
-        .section("archive", pipeline.install.is_archive())
-        .section("record", !recorded.is_empty())
-        .section("setup", args.setup.is_some())
+    // Only a manual run has inputs.
+    let first = |input: &str| if pipeline.runs_on("manual") { format!("inputs.{input} || ") } else { String::new() };
+    let inputs = if pipeline.runs_on("manual") { "the inputs of a manual run, else " } else { "" };
+    pipeline
+        .template(args, "pull request")
         .set("COMMAND", pipeline.own_command("github", args))
-        .set(
-            "TIERS_FILE",
-            folder.map_or_else(|| "tiers.yaml of the embedded workspace".to_owned(), |folder| format!("{folder}/tiers.yaml")),
-        )
-        .set("JUDGE", pipeline.judge_note())
-        .set("KEY_NAMES", pipeline.keys.join(", "))
         .set("KEY_ENV", key_env.join("\n"))
-        .set("HAS_KEYS", pipeline.has_keys())
-        .set("INSTALL_NOTE", note)
-        .set("URL", url)
-        .set("SHA256", sha256)
-        .set("BRANCH", quote_yaml(&args.branch))
-        .set("ALL_TIERS", tiers.join(" "))
+        .set("INSTALL_NOTE", format!("{inputs}{note}"))
+        .set("URL", format!("{}{url}", first("install_url")))
+        .set("SHA256", format!("{}{sha256}", first("install_sha256")))
         .set("INSTALL", install_commands(&pipeline.install))
-        .set("SETUP", args.setup.clone().unwrap_or_default())
         .set("WORKSPACE", escape_expressions(&pipeline.workspace_flag()))
         .set("SUBJECT", escape_expressions(&quote(&pipeline.subject)))
         .set("CASSETTES", quote_yaml(&escape_expressions(&pipeline.cassettes())))
         .set("RECORD_IF", record_condition(pipeline, &recorded))
-        .set("RECORDED_TIERS", recorded.iter().map(u64::to_string).collect::<Vec<_>>().join(" "))
-        .set("RECORDING_BUDGET", pipeline.recording_budget())
         .set("EVALUATE_NEEDS", if recorded.is_empty() { "smoke" } else { "[smoke, record]" })
         .set("IF_GOLDEN", folder.map_or_else(String::new, |folder| format!(" && hashFiles({}) != ''", literal(&golden_files(folder)))))
         .render(WORKFLOW)

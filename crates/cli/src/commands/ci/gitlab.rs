@@ -2,8 +2,8 @@
 
 use super::install::{InstallMethod, archive_commands};
 use super::pipeline::{CiPipeline, quote, quote_yaml};
-use super::template::TemplateValues;
 use crate::args::CiGitlabArgs;
+use crate::workspace_source::DEFAULTS_FILE;
 use model::CiRow;
 
 const PIPELINE: &str = include_str!("gitlab.yml");
@@ -13,7 +13,6 @@ pub(super) const PIPELINE_PATH: &str = ".gitlab-ci.yml";
 pub(super) fn pipeline_file(pipeline: &CiPipeline, args: &CiGitlabArgs) -> String {
     let options = &args.pipeline;
     let recorded = pipeline.recorded_tiers();
-    let tiers: Vec<String> = [1].into_iter().chain(pipeline.tiers.iter().map(|tier| tier.tier)).map(|tier| tier.to_string()).collect();
     let (url, sha256) = match &pipeline.install {
         InstallMethod::Archive { url, sha256 } => (quote_yaml(url), quote_yaml(sha256)),
         InstallMethod::Variables | InstallMethod::Command(_) => (String::new(), String::new()),
@@ -22,41 +21,25 @@ pub(super) fn pipeline_file(pipeline: &CiPipeline, args: &CiGitlabArgs) -> Strin
     if args.image != DEFAULT_IMAGE {
         command.push_str(&format!(" --image {}", quote(&args.image)));
     }
-    TemplateValues::default()
-        .section("pull_request", pipeline.runs_on("pull_request"))
-        .section("merge", pipeline.runs_on("merge"))
-        .section("nightly", pipeline.runs_on("nightly"))
-        .section("manual", pipeline.runs_on("manual"))
-        .section("keys", !pipeline.keys.is_empty())
-        .section("archive", pipeline.install.is_archive())
+    pipeline
+        .template(options, "merge request")
         .section("fixed_archive", !url.is_empty())
-        .section("record", !recorded.is_empty())
-        .section("setup", options.setup.is_some())
         .set("COMMAND", command)
-        .set("TIERS_FILE", pipeline.folder.as_deref().map_or_else(|| "tiers.yaml".to_owned(), |folder| format!("{folder}/tiers.yaml")))
-        .set("JUDGE", pipeline.judge_note())
-        .set("KEY_NAMES", pipeline.keys.join(", "))
         .set("UNSET_KEYS", pipeline.keys.join(" "))
-        .set("HAS_KEYS", pipeline.has_keys())
         .set(
             "INSTALL_NOTE",
             if url.is_empty() { "the variables BARDO_EVAL_URL and BARDO_EVAL_SHA256 of the project" } else { "the URL and hash below" },
         )
         .set("URL", url)
         .set("SHA256", sha256)
-        .set("BRANCH", quote_yaml(&options.branch))
-        .set("ALL_TIERS", tiers.join(" "))
         .set("IMAGE", quote_yaml(&args.image))
         .set("INSTALL", install_commands(&pipeline.install))
-        .set("SETUP", options.setup.clone().unwrap_or_default())
         .set("WORKSPACE", pipeline.workspace_flag())
         .set("SUBJECT", quote(&pipeline.subject))
         .set("CASSETTES", quote_yaml(&pipeline.cassettes()))
         .set("CASSETTES_TEXT", pipeline.cassettes())
         .set("HAS_GOLDEN", has_golden(pipeline))
         .set("RECORD_RULES", record_rules(pipeline, &options.branch, &recorded))
-        .set("RECORDED_TIERS", recorded.iter().map(u64::to_string).collect::<Vec<_>>().join(" "))
-        .set("RECORDING_BUDGET", pipeline.recording_budget())
         .set("TIER_JOBS", tier_jobs(pipeline, &options.branch))
         .render(PIPELINE)
 }
@@ -104,7 +87,10 @@ fn changed_paths(folder: Option<&str>, part: &str) -> Vec<String> {
         Some(path) => vec![path.to_owned(), format!("{path}/**/*")],
         None => {
             let root = folder.filter(|folder| *folder != ".").map_or_else(String::new, |folder| format!("{folder}/"));
-            vec![if part.ends_with(".yaml") { format!("{root}{part}") } else { format!("{root}{part}/**/*") }]
+            let own = if part.ends_with(".yaml") { format!("{root}{part}") } else { format!("{root}{part}/**/*") };
+            // The defaults are also read from the folder of the job, the root of the repository.
+            let beside = (part == DEFAULTS_FILE && !root.is_empty()).then(|| part.to_owned());
+            std::iter::once(own).chain(beside).collect()
         }
     }
 }

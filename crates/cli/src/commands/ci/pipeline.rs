@@ -1,6 +1,7 @@
 //! Facts about a workspace and the options of the user that the file of every CI system states.
 
 use super::install::InstallMethod;
+use super::template::TemplateValues;
 use crate::args::CiPipelineArgs;
 use crate::workspace_source::WorkspaceSource;
 use campaign::inline_subject;
@@ -89,6 +90,34 @@ impl CiPipeline {
         })
     }
 
+    /// Returns the sections and values that the files of all CI systems have. `request` is the system's word for a pull request.
+    pub(super) fn template(&self, args: &CiPipelineArgs, request: &str) -> TemplateValues {
+        let recorded = self.recorded_tiers();
+        let numbers = |tiers: &[u64]| tiers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
+        let tiers: Vec<u64> = [SMOKE_TIER].into_iter().chain(self.tiers.iter().map(|tier| tier.tier)).collect();
+        let tiers_file = self.folder.as_deref().map(|folder| format!("{folder}/tiers.yaml"));
+        let has_requests = self.runs_on(PULL_REQUEST);
+        let if_requests = |text: String| if has_requests { text } else { String::new() };
+        EVENTS
+            .into_iter()
+            .fold(TemplateValues::default(), |template, event| template.section(event, self.runs_on(event)))
+            .section("keys", !self.keys.is_empty())
+            .section("archive", self.install.is_archive())
+            .section("record", !recorded.is_empty())
+            .section("setup", args.setup.is_some())
+            .set("TIERS_FILE", tiers_file.unwrap_or_else(|| "tiers.yaml of the embedded workspace".to_owned()))
+            .set("JUDGE", self.judge_note())
+            .set("KEY_NAMES", self.keys.join(", "))
+            .set("AS_IN_FORKS", if_requests(format!(", as in {request}s from forks,")))
+            .set("AS_IN_A_FORK", if_requests(format!(", as in a {request} from a fork")))
+            .set("HAS_KEYS", self.has_keys())
+            .set("BRANCH", quote_yaml(&args.branch))
+            .set("ALL_TIERS", numbers(&tiers))
+            .set("SETUP", args.setup.clone().unwrap_or_default())
+            .set("RECORDED_TIERS", numbers(&recorded))
+            .set("RECORDING_BUDGET", self.recording_budget())
+    }
+
     /// Returns true if the table of CI has the event.
     pub(super) fn runs_on(&self, event: &str) -> bool {
         self.ci.iter().any(|row| row.event == event)
@@ -120,12 +149,12 @@ impl CiPipeline {
     }
 
     /// Returns one line about the judges for the head of the file.
-    pub(super) fn judge_note(&self) -> String {
+    fn judge_note(&self) -> String {
         if self.judges.is_empty() { "none; a tier may name one in tiers.yaml".to_owned() } else { self.judges.join(", ") }
     }
 
     /// Returns the largest budget of a tier: recording replaces a night's run of all cases.
-    pub(super) fn recording_budget(&self) -> String {
+    fn recording_budget(&self) -> String {
         self.tiers.iter().map(|tier| tier.budget_usd).fold(0.0, f64::max).to_string()
     }
 
@@ -147,7 +176,7 @@ impl CiPipeline {
     }
 
     /// Returns the condition of a shell that all keys are set.
-    pub(super) fn has_keys(&self) -> String {
+    fn has_keys(&self) -> String {
         let tests: Vec<String> = self.keys.iter().map(|key| format!("[ -n \"${{{key}:-}}\" ]")).collect();
         if tests.is_empty() { "true".to_owned() } else { tests.join(" && ") }
     }

@@ -7,7 +7,7 @@ use crate::io::CliOutput;
 use crate::report::FORMAT;
 use crate::workspace_source::WorkspaceSource;
 use model::Workspace;
-use score::scorers::{Scorer, scorer_named};
+use score::scorers::scorer_named;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -108,11 +108,11 @@ impl JobVerdict {
         for row in verdicts.iter().filter(|row| row["verdict"] == "no_evidence") {
             let name = row["gate"].as_str().unwrap_or_default();
             let gate = workspace.gates.iter().find(|gate| gate.id.value == name);
-            match gate.map(|gate| scorer_named(&gate.scorer)) {
+            match gate.map(|gate| scorer_named(workspace, &gate.scorer)) {
                 Some(None) => {
                     self.undecided.insert(name.to_owned(), "not measured by this version");
                 }
-                Some(Some(scorer)) if without_judge && Scorer::needs_judge(scorer) => {
+                Some(Some(scorer)) if without_judge && scorer.needs_judge() => {
                     self.undecided.insert(name.to_owned(), "needs a judge, and this job has no key for it");
                 }
                 Some(Some(_)) | None => {

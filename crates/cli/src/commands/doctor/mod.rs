@@ -30,8 +30,12 @@ enum DoctorState {
 
 pub(crate) fn doctor(io: &CliOutput, source: &WorkspaceSource, args: &StoreArgs) -> ExitKind {
     let mut rows = vec![row("version", DoctorState::Ok, env!("CARGO_PKG_VERSION"))];
+    // Chains are of no use to a workspace without a policy.
+    let mut uses_chains = true;
     let next = match source.open() {
         Ok(workspace) => {
+            io.note_default_workspace();
+            uses_chains = workspace.policy.is_some();
             super::print_load_warnings(io, &workspace);
             rows.push(row("workspace", DoctorState::Ok, &format!("{} {}", source.label(), workspace.hash.short())));
             let subjects: Vec<(&SubjectFile, DoctorRow)> = workspace.subjects.iter().map(|file| (file, subject_row(file))).collect();
@@ -48,10 +52,10 @@ pub(crate) fn doctor(io: &CliOutput, source: &WorkspaceSource, args: &StoreArgs)
             vec![format!("bardo-eval smoke{}", io.workspace_flag())]
         }
     };
-    rows.push(match find_anvil() {
+    rows.extend(uses_chains.then(|| match find_anvil() {
         Some(path) => row("anvil", DoctorState::Ok, &path),
         None => row("anvil", DoctorState::Missing, "only needed for --chain anvil; npm package @foundry-rs/anvil"),
-    });
+    }));
     rows.push(store_row(&args.store));
     let exit = if rows.iter().any(|row| row.state == DoctorState::Broken) { ExitKind::Missed } else { ExitKind::Clean };
     io.print_result(&render(io, &rows, &next, exit), exit)

@@ -1,22 +1,21 @@
-//! Small workspace with the tools of an MCP server.
+//! Small workspace with the tools of an MCP server. It has no policy, so the DeFi rules are not in force.
 
-use crate::commands::tools::{file_name, server, tool_file};
+use crate::commands::tools::{ToolNames, file_name, server, tool_file};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report;
-use model::{MINIMAL_WORKSPACE, WorkspaceFiles, yaml};
+use model::{WorkspaceFiles, yaml};
 use serde_json::json;
 
 /// Largest profile; users choose which of further tools matter.
 const PROFILE_TOOL_LIMIT: usize = 20;
 
-/// Parts of the minimal workspace that do not depend on its tools.
-const COPIED_FILES: &[&str] =
-    &["policy.yaml", "tiers.yaml", "registry/base.yaml", "subjects/baseline.yaml", "subjects/reference.yaml", "subjects/echo.yaml"];
+/// Time for the server to start, which may include the download of its package.
+const START_TIMEOUT_S: u64 = 90;
 
 pub(super) fn build_workspace(io: &CliOutput, command: &str, env: Vec<(String, String)>) -> Result<WorkspaceFiles, ExitKind> {
     let source = server::command_source(command, env).map_err(|why| report::print_error(io, "init", &why))?;
-    let listed = server::list_tools(io, "init", &source, 60)?;
+    let listed = server::list_tools(io, "init", &source, START_TIMEOUT_S)?;
     let name = file_name(&listed.server);
     let shown: Vec<&str> = listed.tools.iter().map(|tool| tool.name.as_str()).take(PROFILE_TOOL_LIMIT - 1).collect();
     if shown.len() < listed.tools.len() {
@@ -26,46 +25,29 @@ pub(super) fn build_workspace(io: &CliOutput, command: &str, env: Vec<(String, S
             listed.tools.len()
         ));
     }
-    let mut files: WorkspaceFiles = MINIMAL_WORKSPACE.iter().copied().filter(|(path, _)| COPIED_FILES.contains(path)).collect();
-    files.insert(format!("tools/{name}.yaml"), tool_file(&name, &listed, None));
+    let mut files = WorkspaceFiles::default();
+    files.insert(format!("tools/{name}.yaml"), tool_file(&name, &listed, &ToolNames::default(), None));
     files.insert(
         format!("profiles/{name}.yaml"),
         yaml::emit(&json!({ "profile": name, "about": format!("The tools of {}.", listed.server), "tools": shown })),
     );
-    files.insert("worlds/empty.yaml", EMPTY_WORLD);
     files.insert("gates.yaml", GATES);
     files.insert(format!("suites/tool_selection/{name}.yaml"), first_suite(&name, shown[0]));
     Ok(files)
 }
 
-const EMPTY_WORLD: &str = "\
-world: empty
-about: An empty wallet; tools answer from fixtures once you add them.
-starts_at: \"2026-03-08T12:00:00Z\"
-wallet: \"0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266\"
-chains: [8453]
-";
-
 const GATES: &str = "\
 # Bounds that must hold. A gate without evidence blocks like a missed one.
-deviates: The tools of one server can decide only some gates of the specification.
 gates:
   - id: hit_rate
-    spec: \"2.1 Hit rate (per profile)\"
     scorer: hit
     slice: { each: profile }
-    tiers: [2]
-    min_cases: 10
-    aggregate: rate
+    min_cases: 5
     at_least: 0.85
     why: A correct tool is useless if the model does not pick it.
   - id: case_pass_rate
-    spec: ours
     scorer: case_pass
-    slice: pooled
-    tiers: [2]
-    min_cases: 10
-    aggregate: rate
+    min_cases: 5
     at_least: 0.85
     why: A case that misses one of its expectations must count in a gate.
 ";
@@ -83,7 +65,6 @@ fn first_suite(name: &str, tool: &str) -> String {
          \x20   brief:\n\
          \x20     surface: {{ profile: {name} }}\n\
          \x20     turns: [\"Thanks, that is all for today.\"]\n\
-         \x20     world: empty\n\
          \x20   expect:\n\
          \x20     calls: {{ none: true }}                    # or any_of: [[{{ tool: {tool}, args: {{ … }} }}]]\n\
          \x20   reference:\n\

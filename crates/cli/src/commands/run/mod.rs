@@ -1,5 +1,6 @@
 //! `run`: runs cases against subjects and judges the gates.
 
+mod early_stop;
 mod last_failed;
 mod outcome;
 mod progress;
@@ -42,7 +43,8 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         return Err(RunStop::Empty { tier: args.tier });
     }
     if args.dry_run {
-        return Ok(io.print_result(&report::plan(io, &plan, &plan.forecast()), ExitKind::Clean));
+        let missing = plan.missing_recordings(|subject| start::is_recorded(source, subject));
+        return Ok(io.print_result(&report::plan(io, &plan, &plan.forecast(), missing.as_ref()), ExitKind::Clean));
     }
     if plan.spec().settings.sandbox.is_some() {
         crate::sandbox::print_fallback(io, &sandbox.choice);

@@ -1,5 +1,6 @@
 //! End of `run`: a refusal, a fault, or the report.
 
+use super::early_stop::stop_message;
 use crate::args::RunArgs;
 use crate::commands::judge;
 use crate::exit::ExitKind;
@@ -98,13 +99,16 @@ fn outage_message(outage: &VendorOutage) -> String {
 /// Says how many trials are left, and the command that runs them.
 fn resume_message(io: &CliOutput, args: &RunArgs, handle: &RunHandle, summary: &RunSummary, advice: Option<&FundingAdvice>) -> String {
     let (left, planned) = (summary.outcomes.run_again(), model::count(summary.outcomes.planned(), "trial"));
-    let (id, workspace, store) = (handle.short_id(), io.workspace_flag(), args.store.store_flag());
     let raise = match advice {
         Some(advice) => format!(" --budget {}", advice.least_budget()),
         None if summary.outcomes.aborted_by(AbortCause::Unfunded) > 0 => " --budget USD".to_owned(),
         None => String::new(),
     };
-    format!("{left} of {planned} did not finish; resume with: bardo-eval run --resume {id}{workspace}{store}{raise}")
+    format!("{left} of {planned} did not finish; resume with: {}{raise}", resume_command(io, args, handle))
+}
+
+fn resume_command(io: &CliOutput, args: &RunArgs, handle: &RunHandle) -> String {
+    format!("bardo-eval run --resume {}{}{}", handle.short_id(), io.workspace_flag(), args.store.store_flag())
 }
 
 /// Says how many calls were not charged by the counts of their vendor.
@@ -155,7 +159,10 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
     if let Some(advice) = &advice {
         io.print_message(&advice.to_string());
     }
-    if is_stored && !summary.is_complete() {
+    let stopped = stop_message(io, summary, is_stored.then(|| resume_command(io, args, handle)).as_deref());
+    if let Some(message) = &stopped {
+        io.print_message(message);
+    } else if is_stored && !summary.is_complete() {
         io.print_message(&resume_message(io, args, handle, summary, advice.as_ref()));
     }
     print_billing_doubts(io, prepared.funds().budget.billing_doubts());

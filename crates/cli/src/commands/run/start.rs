@@ -11,7 +11,7 @@ use ::run::providers::cassette::has_recordings;
 use campaign::{
     CaseSelection, JudgeRequest, LockedRun, RecordingMode, RunDestination, RunEnvironment, RunOptions, RunOrigin, RunRequest, RunSpec,
 };
-use model::{UserError, Workspace};
+use model::{SubjectFile, UserError, Workspace};
 use std::path::PathBuf;
 
 pub(super) struct RunStart {
@@ -70,6 +70,9 @@ fn run_request(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) 
         },
         user: args.user.clone(),
         sandbox: None,
+        max_fail: args.max_fail,
+        timeout: args.timeout,
+        limit: args.limit,
         options: run_options(args),
     })
 }
@@ -79,8 +82,12 @@ fn tier_judge(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) -
     let tier = workspace.tiers.tiers.iter().find(|tier| Some(tier.tier) == args.tier)?;
     let judge = workspace.subject(tier.judge.as_ref()?)?;
     let has_key = !args.replay && judge.key_env.as_deref().is_none_or(env::is_set);
-    let is_recorded = || cassette_folder(source).is_some_and(|folder| has_recordings(&folder, &judge.name));
-    (has_key || is_recorded()).then(|| judge.name.value.clone())
+    (has_key || is_recorded(source, judge)).then(|| judge.name.value.clone())
+}
+
+/// Reports whether replies of a subject are recorded.
+pub(super) fn is_recorded(source: &WorkspaceSource, subject: &SubjectFile) -> bool {
+    cassette_folder(source).is_some_and(|folder| has_recordings(&folder, &subject.name))
 }
 
 fn at_once(concurrency: u64) -> usize {
@@ -98,6 +105,7 @@ fn run_options(args: &RunArgs) -> RunOptions {
             (false, false, false) => None,
         },
         foreign_tools: args.foreign.foreign.clone(),
+        preflight: !args.no_preflight,
     }
 }
 

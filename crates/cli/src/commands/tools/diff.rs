@@ -44,10 +44,13 @@ struct ToolChange {
 /// Returns the category that the server's tools were imported under: the one with most of them.
 fn category(workspace: &Workspace, listed: &ServerListing) -> Option<String> {
     let mut counts: Vec<(usize, String)> = vec![];
-    for tool in listed.tools.iter().filter_map(|tool| workspace.tool(&tool.name)).filter(|tool| tool.pinned.is_some()) {
+    for tool in workspace.tools.iter().filter(|tool| tool.pinned.is_some()) {
+        let Some(listing) = listed.tools.iter().find(|listing| listing.name == tool.server_name()) else { continue };
+        // An unchanged tool tells two servers apart that share a name.
+        let weight = if tool.pinned.as_ref().is_some_and(|pin| **pin == *listing.hash().as_str()) { 2 } else { 1 };
         match counts.iter_mut().find(|(_, category)| *category == tool.category) {
-            Some((count, _)) => *count += 1,
-            None => counts.push((1, tool.category.clone())),
+            Some((count, _)) => *count += weight,
+            None => counts.push((weight, tool.category.clone())),
         }
     }
     counts.into_iter().max_by(|a, b| a.0.cmp(&b.0).then_with(|| b.1.cmp(&a.1))).map(|(_, category)| category)
@@ -57,19 +60,19 @@ fn changes(workspace: &Workspace, category: &str, listed: &ServerListing) -> Vec
     let pinned: Vec<&Tool> = workspace.tools.iter().filter(|tool| tool.category == category && tool.pinned.is_some()).collect();
     let mut changes = vec![];
     for tool in &pinned {
-        match listed.tools.iter().find(|listing| listing.name == *tool.name) {
+        match listed.tools.iter().find(|listing| listing.name == tool.server_name()) {
             None => changes.push(tool_change(&tool.name, "removed", String::new(), String::new())),
             Some(now) => changes.extend(compare(tool, now)),
         }
     }
-    for listing in listed.tools.iter().filter(|listing| !pinned.iter().any(|tool| *tool.name == listing.name)) {
+    for listing in listed.tools.iter().filter(|listing| !pinned.iter().any(|tool| tool.server_name() == listing.name)) {
         changes.push(tool_change(&listing.name, "added", String::new(), listing.description.clone()));
     }
     changes
 }
 
 fn compare(tool: &Tool, now: &ToolListing) -> Vec<ToolChange> {
-    let before = tool.listing();
+    let before = tool.server_listing();
     // Workspaces store descriptions trimmed, so surrounding white space is not a change.
     let mut found = vec![];
     if before.description != now.description.trim() {

@@ -2,6 +2,7 @@
 
 use super::kind_guess::guess_kind;
 use super::server;
+use super::tool_names::ToolNames;
 use crate::args::ImportArgs;
 use crate::commands::open_workspace;
 use crate::exit::ExitKind;
@@ -32,18 +33,12 @@ pub(super) fn import(io: &CliOutput, source: &WorkspaceSource, args: &ImportArgs
         Err(exit) => return exit,
     };
     let name = args.name.as_deref().map_or_else(|| file_name(&listed.server), file_name);
-    let taken: Vec<&str> = listed
-        .tools
-        .iter()
-        .filter(|tool| workspace.tool(&tool.name).is_some_and(|known| known.category != name))
-        .map(|tool| tool.name.as_str())
-        .collect();
-    if !taken.is_empty() {
-        let what = format!("other files of the workspace already define: {}; nothing was written", taken.join(", "));
-        return report::print_error(io, COMMAND, &UserError::without_remedy(what));
+    let names = ToolNames::new(&name, &listed, Some(&workspace));
+    for (own, renamed) in names.renamed() {
+        io.print_message(&format!("{own} is a tool of another file of the workspace, so this one is called {renamed}"));
     }
     let path = folder.join("tools").join(format!("{name}.yaml"));
-    match files::write(&path, &tool_file(&name, &listed, Some(&workspace))) {
+    match files::write(&path, &tool_file(&name, &listed, &names, Some(&workspace))) {
         Ok(()) => {
             let tools = model::count(listed.tools.len(), "tool");
             let text = format!(
@@ -70,14 +65,21 @@ pub(crate) fn file_name(server: &str) -> String {
 }
 
 /// Returns the tool file for a listing. Manual edits to tools that still exist are preserved.
-pub(crate) fn tool_file(category: &str, listed: &ServerListing, before: Option<&Workspace>) -> String {
+pub(crate) fn tool_file(category: &str, listed: &ServerListing, names: &ToolNames, before: Option<&Workspace>) -> String {
+    let has_policy = before.is_some_and(|workspace| workspace.policy.is_some());
     let tools: Vec<Value> = listed
         .tools
         .iter()
         .map(|listing| {
-            let known = before.and_then(|workspace| workspace.tool(&listing.name)).filter(|tool| tool.category == category);
+            let name = names.in_workspace(&listing.name);
+            let known = before.and_then(|workspace| workspace.tool(name)).filter(|tool| tool.category == category);
             let guess = trusted_effect(&listing.name, listed.effects.get(&listing.name).copied());
-            tool_entry(listing, listed.outputs.get(&listing.name), known, guess)
+            let mut entry = tool_entry(listing, listed.outputs.get(&listing.name), known, guess, has_policy);
+            if name != listing.name {
+                entry["name"] = json!(name);
+                entry["remote_name"] = json!(listing.name);
+            }
+            entry
         })
         .collect();
     let head = "# Imported from an MCP server and pinned by hash. Check capability, risk, acts and kinds: they follow the annotations of the\n# server (readOnlyHint, destructiveHint) where it has any, which may be wrong, and are guesses elsewhere.\n";
@@ -87,7 +89,7 @@ pub(crate) fn tool_file(category: &str, listed: &ServerListing, before: Option<&
     )
 }
 
-fn tool_entry(listing: &ToolListing, output: Option<&Value>, known: Option<&Tool>, effect: DeclaredEffect) -> Value {
+fn tool_entry(listing: &ToolListing, output: Option<&Value>, known: Option<&Tool>, effect: DeclaredEffect, has_policy: bool) -> Value {
     let (capability, risk, acts) = match known {
         Some(tool) => (capability_word(tool), risk_word(tool), tool.acts.value.word()),
         None => match effect {
@@ -102,7 +104,7 @@ fn tool_entry(listing: &ToolListing, output: Option<&Value>, known: Option<&Tool
         .flatten()
         .map(|(name, schema)| {
             let said = known.and_then(|tool| tool.params.get(name)).and_then(|param| param.kind.as_ref()).map(ToString::to_string);
-            (name.clone(), Value::String(said.unwrap_or_else(|| guess_kind(name, schema))))
+            (name.clone(), Value::String(said.unwrap_or_else(|| guess_kind(name, schema, has_policy))))
         })
         .collect();
     let mut entry = json!({

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-/// Returns the guessed kind. The items of an array are guessed by the name of the array, like a single value.
-pub(super) fn guess_kind(name: &str, schema: &Value) -> String {
+/// Returns the guessed kind. Without a policy no parameter is a token, chain, amount or address. The items of an array are guessed by the name of the array, like a single value.
+pub(super) fn guess_kind(name: &str, schema: &Value, has_policy: bool) -> String {
+    let guess_single = if has_policy { guess_single } else { guess_plain };
     let schema = without_null(schema);
     if declared_type(schema) != Some("array") {
         return guess_single(&name.to_lowercase(), schema).to_owned();
@@ -11,6 +12,20 @@ pub(super) fn guess_kind(name: &str, schema: &Value) -> String {
     let items = schema.get("items").map(without_null);
     let item = items.map_or("text", |items| guess_single(&name.to_lowercase(), items));
     format!("list({item})")
+}
+
+/// Guesses by type and format alone.
+fn guess_plain(_: &str, schema: &Value) -> &'static str {
+    match (declared_type(schema), schema["format"].as_str()) {
+        (Some("string"), _) if schema["enum"].as_array().is_some_and(|values| values.len() > 1) => "enum",
+        (Some("boolean"), _) => "flag",
+        (Some("integer"), _) => "count",
+        (Some("number"), _) => "number",
+        (Some("object"), _) => "object",
+        (Some("string"), Some("date-time" | "date")) => "timestamp",
+        (Some("string"), Some("uri" | "url")) => "url",
+        (Some(_) | None, _) => "text",
+    }
 }
 
 fn guess_single(name: &str, schema: &Value) -> &'static str {
@@ -77,24 +92,39 @@ mod tests {
             ("chains", "list(chain)"),
             ("notes", "list(text)"),
         ] {
-            assert_eq!(guess_kind(name, &strings), kind, "{name}");
+            assert_eq!(guess_kind(name, &strings, true), kind, "{name}");
         }
-        assert_eq!(guess_kind("chain_ids", &json!({"type": "array", "items": {"type": "integer"}})), "list(chain)");
-        assert_eq!(guess_kind("weights", &json!({"type": "array", "items": {"type": "number"}})), "list(number)");
-        assert_eq!(guess_kind("links", &json!({"type": "array", "items": {"type": "string", "format": "uri"}})), "list(url)");
-        assert_eq!(guess_kind("legs", &json!({"type": "array", "items": {"type": "object"}})), "list(object)");
+        assert_eq!(guess_kind("chain_ids", &json!({"type": "array", "items": {"type": "integer"}}), true), "list(chain)");
+        assert_eq!(guess_kind("weights", &json!({"type": "array", "items": {"type": "number"}}), true), "list(number)");
+        assert_eq!(guess_kind("links", &json!({"type": "array", "items": {"type": "string", "format": "uri"}}), true), "list(url)");
+        assert_eq!(guess_kind("legs", &json!({"type": "array", "items": {"type": "object"}}), true), "list(object)");
         for schema in [json!({"type": "array"}), json!({"type": "array", "items": {"type": "array"}})] {
-            assert_eq!(guess_kind("anything", &schema), "list(text)", "lists of lists have no kind");
+            assert_eq!(guess_kind("anything", &schema, true), "list(text)", "lists of lists have no kind");
         }
     }
 
     #[test]
     fn optional_parameters_are_guessed_like_required_ones() {
         let optional = json!({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]});
-        assert_eq!(guess_kind("tokens", &optional), "list(token)");
-        assert_eq!(guess_kind("to_address", &json!({"type": ["string", "null"]})), "address(wallet)");
-        assert_eq!(guess_kind("limit", &json!({"type": ["null", "integer"]})), "count");
-        assert_eq!(guess_kind("token", &json!({"anyOf": [{"type": "string"}, {"type": "integer"}]})), "text", "two types are no type");
+        assert_eq!(guess_kind("tokens", &optional, true), "list(token)");
+        assert_eq!(guess_kind("to_address", &json!({"type": ["string", "null"]}), true), "address(wallet)");
+        assert_eq!(guess_kind("limit", &json!({"type": ["null", "integer"]}), true), "count");
+        assert_eq!(
+            guess_kind("token", &json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}), true),
+            "text",
+            "two types are no type"
+        );
+    }
+
+    #[test]
+    fn parameters_have_plain_kinds_without_a_policy() {
+        for name in ["token", "wallet_address", "chain", "amount", "recipient", "path"] {
+            assert_eq!(guess_kind(name, &json!({"type": "string"}), false), "text", "{name}");
+        }
+        assert_eq!(guess_kind("chain_id", &json!({"type": "integer"}), false), "count");
+        assert_eq!(guess_kind("tokens", &json!({"type": "array", "items": {"type": "string"}}), false), "list(text)");
+        assert_eq!(guess_kind("sort", &json!({"type": "string", "enum": ["name", "size"]}), false), "enum");
+        assert_eq!(guess_kind("only", &json!({"type": "string", "enum": ["name"]}), false), "text", "one value is no choice");
     }
 
     #[test]
@@ -102,8 +132,9 @@ mod tests {
         for name in ["recipient", "spender", "address", "token", "chain", "amount", "url", "percent", "ratio", "price", "other"] {
             for declared in ["string", "integer", "number", "boolean", "object", "array", "null"] {
                 for schema in [json!({"type": declared}), json!({"type": "array", "items": {"type": declared}})] {
-                    let kind = guess_kind(name, &schema);
-                    assert!(kind.parse::<model::ParamKind>().is_ok(), "{name} {schema}: {kind}");
+                    for kind in [guess_kind(name, &schema, true), guess_kind(name, &schema, false)] {
+                        assert!(kind.parse::<model::ParamKind>().is_ok(), "{name} {schema}: {kind}");
+                    }
                 }
             }
         }

@@ -6,8 +6,10 @@ mod export;
 mod import;
 mod kind_guess;
 pub(crate) mod server;
+mod tool_names;
 
 pub(crate) use import::{file_name, tool_file};
+pub(crate) use tool_names::ToolNames;
 
 use crate::args::ToolsCommand;
 use crate::exit::ExitKind;

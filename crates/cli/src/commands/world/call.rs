@@ -132,6 +132,8 @@ fn event_line(event: &Event) -> String {
         | EventKind::Unmatched { .. }
         | EventKind::Judged { .. }
         | EventKind::Misjudged { .. }
+        | EventKind::Scored { .. }
+        | EventKind::Used { .. }
         | EventKind::Said { .. }
         | EventKind::Asked { .. }
         | EventKind::Refused { .. }

@@ -7,12 +7,13 @@ use crate::workspace_source::WorkspaceSource;
 use model::{UserError, Workspace};
 use std::time::Duration;
 use world::mcp::McpLimits;
-use world::mcp::source::{PassthroughSource, RecordingSource, ReplaySource};
+use world::mcp::source::{PassthroughSource, RecordingSource, RenamedSource, ReplaySource};
 use world::{ForeignSource, LiveSource, is_foreign};
 
 /// Recorded responses, relative to the workspace.
 const RECORDING_PATH: &str = "cassettes/tools.jsonl";
-const SERVER_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time for the server to start, which may include the download of its package, and for each call.
+const SERVER_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Parses `--imported-tools`. `auto` never contacts a server: recordings if there are any, else stubs.
 pub(crate) async fn parse_tool_answers(source: &WorkspaceSource, workspace: &Workspace, from: &str) -> Result<ForeignSource, UserError> {
@@ -23,14 +24,14 @@ pub(crate) async fn parse_tool_answers(source: &WorkspaceSource, workspace: &Wor
             read_recording(source)?.ok_or_else(|| UserError::without_remedy(format!("there is no {RECORDING_PATH} in {}", source.label())))
         }
         None if from == "stub" => Ok(ForeignSource::stubs(workspace, STUB_SEED)),
-        Some(("live", command)) => Ok(ForeignSource::Live(LiveSource::new(connect(command).await?))),
+        Some(("live", command)) => Ok(ForeignSource::Live(LiveSource::new(connect(command, workspace).await?))),
         Some(("record", command)) => {
             let WorkspaceSource::Folder(folder) = source else {
                 return Err(embedded_workspace_error());
             };
             let path = folder.join(RECORDING_PATH);
             let out = files::open_append(&path).map_err(|error| UserError::caused_by(error).with_context(path.display()))?;
-            Ok(ForeignSource::Live(LiveSource::new(RecordingSource::new(connect(command).await?, out))))
+            Ok(ForeignSource::Live(LiveSource::new(RecordingSource::new(connect(command, workspace).await?, out))))
         }
         None | Some(_) => {
             Err(UserError::new(format!("invalid --imported-tools \"{from}\""), "expected auto, recorded, stub, live:CMD or record:CMD"))
@@ -52,12 +53,12 @@ fn read_recording(source: &WorkspaceSource) -> Result<Option<ForeignSource>, Use
     .transpose()
 }
 
-async fn connect(command: &str) -> Result<PassthroughSource, UserError> {
+async fn connect(command: &str, workspace: &Workspace) -> Result<RenamedSource, UserError> {
     let server = if command.starts_with("http://") || command.starts_with("https://") {
         world::mcp::McpEndpoint::Url(command.to_owned())
     } else {
         server::command_source(command, env::child_env(&[]))?
     };
     let limits = McpLimits { timeout: SERVER_TIMEOUT, ..McpLimits::default() };
-    Ok(PassthroughSource::open(&server, &limits).await?)
+    Ok(RenamedSource::new(PassthroughSource::open(&server, &limits).await?, workspace))
 }

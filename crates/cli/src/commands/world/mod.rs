@@ -39,10 +39,15 @@ pub(crate) fn world(io: &CliOutput, source: &WorkspaceSource, command: &WorldCom
     }
 }
 
-/// Returns the named world, or the first one.
+/// Returns the named world, or the default or first one.
 fn find_world<'w>(workspace: &'w Workspace, name: Option<&str>) -> Result<&'w WorldFile, UserError> {
     match name {
-        None => workspace.worlds.first().ok_or_else(|| UserError::without_remedy("the workspace has no world")),
+        None => workspace
+            .worlds
+            .iter()
+            .find(|world| world.is_default)
+            .or(workspace.worlds.first())
+            .ok_or_else(|| UserError::without_remedy("the workspace has no world")),
         Some(name) => {
             workspace.world(name).ok_or_else(|| UserError::unknown("world", name, workspace.worlds.iter().map(|world| world.name.as_str())))
         }

@@ -22,7 +22,8 @@ pub(super) async fn send(io: &CliOutput, workspace: &Workspace, args: &SendArgs)
     let to = encode::parse_address(book, &args.to)?;
     let data = encode::encode(book, &args.function, &args.args)?;
     let value = args.value.parse().map_err(|_| UserError::without_remedy(format!("\"{}\" is not an amount of wei", args.value)))?;
-    let operator = world.wallet.address;
+    let wallet = world.wallet.as_ref().ok_or_else(|| UserError::without_remedy("the world has no wallet"))?;
+    let operator = wallet.address;
     let tx = if args.direct {
         Tx { value, ..Tx::call(operator, to, data) }
     } else {

@@ -6,7 +6,7 @@ use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report::FORMAT;
 use crate::report::show::timeline_json;
-use model::Gate;
+use model::{ExternalScorer, Gate};
 use score::checks::{Check, FindingCollector};
 use score::oracles::oracle_manual;
 use score::scorers::Scorer;
@@ -31,7 +31,8 @@ fn topic_json(io: &CliOutput, topic: &ExplainTopic<'_>) -> Value {
         ExplainTopic::Scorer(scorer) => scorer_json(io, *scorer),
         ExplainTopic::PlannedMetric { id, manual } => json!({ "name": id.word(), "kind": "planned_metric", "manual": manual }),
         ExplainTopic::Oracle(id) => json!({ "name": id.word(), "kind": "oracle", "manual": oracle_manual(*id) }),
-        ExplainTopic::Gate(gate) => gate_json(io, gate),
+        ExplainTopic::ExternalScorer(scorer) => external_scorer_json(io, scorer),
+        ExplainTopic::Gate(_, gate) => gate_json(io, gate),
         ExplainTopic::Tool(workspace, tool) => tool_json(io, &ToolFacts::of(workspace, tool)),
     }
 }
@@ -57,6 +58,12 @@ fn scorer_json(io: &CliOutput, scorer: &dyn Scorer) -> Value {
     };
     json!({ "name": scorer.id().word(), "kind": "scorer", "manual": scorer.manual(), "accepts": example(&ScoredExample::accepted(scorer)),
         "rejects": example(&ScoredExample::rejected(scorer)) })
+}
+
+fn external_scorer_json(io: &CliOutput, scorer: &ExternalScorer) -> Value {
+    let suites: Vec<&str> = scorer.suites.iter().map(|suite| suite.word()).collect();
+    json!({ "name": *scorer.id, "kind": "external_scorer", "manual": scorer.about, "command": scorer.command, "suites": suites,
+        "tags": scorer.tags, "timeout_s": scorer.timeout_s, "at": io.location(&scorer.at) })
 }
 
 fn gate_json(io: &CliOutput, gate: &Gate) -> Value {

@@ -6,7 +6,7 @@ mod tool_facts;
 
 use crate::args::ReportFormat;
 use crate::io::CliOutput;
-use model::{Gate, OracleId, Score, ScorerId, Tool, Workspace};
+use model::{ExternalScorer, Gate, OracleId, Score, ScorerId, Tool, Workspace};
 use score::checks::Check;
 use score::scorers::{EvidenceFixture, Scorer, ScorerFinding};
 
@@ -14,9 +14,14 @@ use score::scorers::{EvidenceFixture, Scorer, ScorerFinding};
 pub(crate) enum ExplainTopic<'w> {
     Check(&'static dyn Check),
     Scorer(&'static dyn Scorer),
-    PlannedMetric { id: ScorerId, manual: &'static str },
+    PlannedMetric {
+        id: ScorerId,
+        manual: &'static str,
+    },
     Oracle(OracleId),
-    Gate(&'w Gate),
+    /// Scorer of the workspace.
+    ExternalScorer(&'w ExternalScorer),
+    Gate(&'w Workspace, &'w Gate),
     Tool(&'w Workspace, &'w Tool),
 }
 

@@ -5,7 +5,7 @@ use super::{ExplainTopic, ScoredExample};
 use crate::io::CliOutput;
 use crate::report::escape_control;
 use crate::report::show::{reading_text, timeline};
-use model::Gate;
+use model::{ExternalScorer, Gate, Workspace};
 use score::checks::{Check, FindingCollector};
 use score::oracles::oracle_manual;
 use score::scorers::{PLANNED_METRICS, Scorer, scorer_named};
@@ -23,7 +23,8 @@ fn topic_text(io: &CliOutput, topic: &ExplainTopic<'_>) -> String {
         ExplainTopic::Scorer(scorer) => scorer_text(io, *scorer),
         ExplainTopic::PlannedMetric { id, manual } => head(io, id.word(), NOT_MEASURED, manual),
         ExplainTopic::Oracle(id) => head(io, id.word(), "an oracle of the red team", oracle_manual(*id)),
-        ExplainTopic::Gate(gate) => gate_text(io, gate),
+        ExplainTopic::ExternalScorer(scorer) => external_scorer_text(io, scorer),
+        ExplainTopic::Gate(workspace, gate) => gate_text(io, workspace, gate),
         ExplainTopic::Tool(workspace, tool) => tool_text(io, &ToolFacts::of(workspace, tool)),
     }
 }
@@ -74,7 +75,20 @@ fn example_text(io: &CliOutput, example: &ScoredExample) -> String {
     text
 }
 
-fn gate_text(io: &CliOutput, gate: &Gate) -> String {
+fn external_scorer_text(io: &CliOutput, scorer: &ExternalScorer) -> String {
+    let any = |words: Vec<&str>| if words.is_empty() { "all".to_owned() } else { words.join(", ") };
+    format!(
+        "{}\ncommand  {}\nsuites   {}\ntags     {}\ntimeout  {} s\nwhere    {}\n",
+        head(io, &scorer.id, "a scorer of the workspace", &scorer.about),
+        escape_control(&scorer.command.join(" ")),
+        any(scorer.suites.iter().map(|suite| suite.word()).collect()),
+        any(scorer.tags.iter().map(String::as_str).collect()),
+        scorer.timeout_s,
+        io.location(&scorer.at)
+    )
+}
+
+fn gate_text(io: &CliOutput, workspace: &Workspace, gate: &Gate) -> String {
     let bound = match gate.bound {
         model::GateBound::AtLeast(value) => format!("at least {value}"),
         model::GateBound::AtMost(value) => format!("at most {value}"),
@@ -88,8 +102,8 @@ fn gate_text(io: &CliOutput, gate: &Gate) -> String {
         tiers.join(", "),
         io.location(&gate.at)
     );
-    if let Some(scorer) = scorer_named(&gate.scorer) {
-        text.push_str(&format!("\n{}", head(io, scorer.id().word(), "a scorer", scorer.manual())));
+    if let Some(scorer) = scorer_named(workspace, &gate.scorer) {
+        text.push_str(&format!("\n{}", head(io, scorer.name(), "a scorer", scorer.manual())));
     }
     let planned = PLANNED_METRICS.iter().find(|(id, _)| gate.scorer.known() == Some(*id));
     text.extend(planned.map(|(id, manual)| format!("\n{}", head(io, id.word(), NOT_MEASURED, manual))));

@@ -1,6 +1,7 @@
 //! Formats an event as one line, and its on-chain effects as further lines.
 
 use super::amounts::AmountFormatter;
+use super::reading_text::reading_text;
 use crate::report::escape::escape_control;
 use model::transcript::{
     AddressInfo, AgentClaim, DecodedItem, Effect, InnerCall, MinedTransaction, PositionSide, PreparedAction, ResolvedAddress,
@@ -82,6 +83,16 @@ impl EventFormatter<'_> {
             EventKind::Claimed { what } => self.claim_text(what),
             EventKind::Judged { grade, score, reason, .. } => format!("says {}, {score} of 5: {}", grade.word(), self.quoted(reason)),
             EventKind::Misjudged { why, .. } => format!("gave no verdict: {}", escape_control(why)),
+            EventKind::Scored { scorer, reading, because, .. } => {
+                let why =
+                    if because.is_empty() { String::new() } else { format!(": {}", self.truncate(&escape_control(&because.join("; ")))) };
+                format!("{} reads {}{why}", escape_control(scorer), reading_text(reading))
+            }
+            EventKind::Used { latency_ms, cost } => {
+                let paid = cost.map_or("unknown cost".to_owned(), |cost| format!("${cost}"));
+                let took = latency_ms.map_or("unknown time".to_owned(), |ms| format!("{ms} ms"));
+                format!("used {took} of model replies, {paid}")
+            }
             EventKind::Signed { what, .. } => self.signature_text(what),
             EventKind::Mined { what, .. } => self.mined_text(what),
         }

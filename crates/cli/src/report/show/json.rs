@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 
 pub(super) fn render(formatter: &EventFormatter<'_>, trial: &LoadedTrial, others: &OtherTrials) -> String {
     let transcript = &trial.transcript;
+    let output = trial.output.as_ref().map(|output| json!({ "stdout_bytes": output.stdout_bytes, "stderr": output.stderr }));
     let document = json!({
         "format": FORMAT, "command": "show", "run": trial.run, "trial": transcript.trial, "case": transcript.case,
-        "subject": transcript.subject, "seed": trial.seed, "events": timeline(formatter, transcript, &trial.scores), "ending": transcript.ending, "scores": trial.scores,
+        "subject": transcript.subject, "seed": trial.seed, "events": timeline(formatter, transcript, &trial.scores), "ending": transcript.ending, "output": output, "scores": trial.scores,
         "tree": delegation_tree(&transcript.events).as_ref().map(DelegationNode::json), "others": others.ids, "others_count": others.count, "exit": ExitKind::Clean.code(),
     });
     format!("{document:#}\n")

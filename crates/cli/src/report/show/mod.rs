@@ -1,17 +1,21 @@
 //! Report of a trial: timeline, scores with their evidence, and delegation tree.
 
+mod agent_output;
 mod amounts;
 mod delegation_tree;
 mod diff;
 mod event_formatter;
 mod event_printer;
 mod json;
+mod reading_text;
 mod text;
 
 use crate::args::ReportFormat;
 use crate::io::CliOutput;
 use crate::stored_runs::{LoadedTrial, OtherTrials};
+pub(crate) use agent_output::{output_hint, output_lines};
 pub(crate) use event_printer::EventPrinter;
+pub(crate) use reading_text::reading_text;
 
 use amounts::AmountFormatter;
 use event_formatter::EventFormatter;
@@ -53,16 +57,6 @@ fn formatter_for<'w>(io: &CliOutput, workspace: &'w Workspace, transcript: &Tran
     let case = workspace.case(&transcript.case);
     let world = case.and_then(|case| workspace.world(&case.brief.world));
     EventFormatter { amounts: AmountFormatter { workspace, world }, verbose: io.verbose }
-}
-
-/// Formats a reading, such as `2 of 3`.
-pub(crate) fn reading_text(reading: &Reading) -> String {
-    match reading {
-        Reading::Tally { of: 0, .. } => "not exercised".to_owned(),
-        Reading::Tally { hit, of } => format!("{hit} of {of}"),
-        Reading::Level(level) => format!("{level:.3}"),
-        Reading::Unscorable { why } => format!("unscorable: {}", super::escape::escape_control(why)),
-    }
 }
 
 /// Colour and mark of a score.

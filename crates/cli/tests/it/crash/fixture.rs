@@ -54,6 +54,7 @@ impl CrashFixture {
             );
             std::fs::write(stage.path(&format!("evals/subjects/{name}.yaml")), text).unwrap();
         }
+        std::fs::write(stage.path("agent.sh"), "while read -r line; do echo '{\"say\": \"Done.\"}'; done\n").unwrap();
         stage
     }
 

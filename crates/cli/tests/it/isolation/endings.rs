@@ -12,16 +12,20 @@ use std::time::Duration;
 
 const SIGNALS: &[&str] = &["TERM", "INT", "HUP", "KILL"];
 
-/// Starts children in every way that could escape, touches the chain, and hangs.
+/// Ignores all signals that can be ignored, starts children in every way that could escape, which ignore them too and hold the standard
+/// input open, touches the chain, and hangs.
 const FORKS_AND_HANGS: &str = r#"
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGPIPE"]) process.on(signal, () => {});
 for await (const line of createInterface({ input: process.stdin })) {
   const { hello } = JSON.parse(line);
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_blockNumber", params: [] });
   await fetch(Object.values(hello.rpc)[0], { method: "POST", headers: { "content-type": "application/json" }, body });
-  spawn("sh", ["-c", "sleep 97531 & setsid sleep 97532 & (setsid env -i /bin/sleep 97533 &); wait"], { stdio: "ignore" });
+  const daemons = "sleep 97531 <&3 & setsid sleep 97532 <&3 & (setsid env -i /bin/sleep 97533 <&3 &); wait";
+  spawn("sh", ["-c", `trap "" TERM INT HUP; exec 3<&0; ${daemons}`], { stdio: ["inherit", "ignore", "ignore"] });
 }
+setInterval(() => {}, 1000);
 "#;
 
 fn folder_with_tools() -> TestFolder {

@@ -7,4 +7,4 @@ mod other_user;
 mod processes;
 mod second_start;
 mod spy;
-mod unprivileged;
+pub(crate) mod unprivileged;

@@ -8,13 +8,15 @@ pub(crate) use tools::MAX_EXTRA_TOOLS;
 
 use super::{Subject, SubjectFault};
 use crate::ledger::{CallId, CallRole};
-use crate::limits::SubjectUsage;
-use crate::providers::{FaultKind, ModelCall, ModelReply, ModelRequest, ProviderFault, SharedProvider, StopReason, ToolChoice};
+use crate::limits::{ReplyTotals, SubjectUsage};
+use crate::providers::{
+    FaultKind, ModelCall, ModelReply, ModelRequest, ProviderFault, SharedProvider, StopReason, ToolChoice, cost as reply_cost,
+};
 use async_trait::async_trait;
 use conversation::LlmConversation;
 use model::transcript::{LimitKind, Move};
 use model::view::{AgentContext, View};
-use model::{ContentHash, SubjectFile, ToolsShown};
+use model::{ContentHash, ModelPrice, SubjectFile, ToolsShown};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,11 +31,37 @@ pub struct LlmModel {
     prompt: Option<String>,
     extra: Map<String, Value>,
     shown: ToolsShown,
+    price: Option<ModelPrice>,
+    role: ModelRole,
 }
+
+/// Role of the server behind a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ModelRole {
+    /// Model that we prompt; faults of its server are not its own.
+    Model,
+    /// Agent with a prompt of its own. The server is the subject.
+    Agent,
+}
+
+/// Name of the model in requests to an agent whose file names none. The chat API requires one.
+const AGENT_MODEL: &str = "agent";
 
 impl LlmModel {
     pub fn new(file: &SubjectFile, provider: SharedProvider) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::with_role(file, provider, ModelRole::Model))
+    }
+
+    /// Returns a server that is the agent itself.
+    pub(crate) fn agent_server(file: &SubjectFile, provider: SharedProvider) -> Arc<Self> {
+        let model = Self::with_role(file, provider, ModelRole::Agent);
+        let name = if model.name.is_empty() { AGENT_MODEL.to_owned() } else { model.name.clone() };
+        Arc::new(Self { name, ..model })
+    }
+
+    fn with_role(file: &SubjectFile, provider: SharedProvider, role: ModelRole) -> Self {
+        Self {
+            role,
             provider,
             name: file.model.clone().unwrap_or_default(),
             temperature: file.temperature,
@@ -41,7 +69,8 @@ impl LlmModel {
             prompt: file.prompt.clone(),
             extra: file.extra.clone(),
             shown: file.tools,
-        })
+            price: file.price.clone(),
+        }
     }
 }
 
@@ -53,6 +82,7 @@ pub struct LlmSubject {
     seed: u64,
     calls_made: u32,
     used: SubjectUsage,
+    totals: Option<ReplyTotals>,
     /// Conversations by delegation depth; a delegating agent's conversation waits.
     conversations: BTreeMap<u32, LlmConversation>,
     malformed_once: bool,
@@ -88,6 +118,10 @@ impl Subject for LlmSubject {
     fn usage(&self) -> SubjectUsage {
         self.used
     }
+
+    fn reply_totals(&self) -> Option<ReplyTotals> {
+        self.totals
+    }
 }
 
 enum LlmStep {
@@ -97,7 +131,16 @@ enum LlmStep {
 
 impl LlmSubject {
     pub fn new(model: Arc<LlmModel>, trial: ContentHash, seed: u64) -> Self {
-        Self { model, trial, seed, calls_made: 0, used: SubjectUsage::default(), conversations: BTreeMap::new(), malformed_once: false }
+        Self {
+            model,
+            trial,
+            seed,
+            calls_made: 0,
+            used: SubjectUsage::default(),
+            totals: None,
+            conversations: BTreeMap::new(),
+            malformed_once: false,
+        }
     }
 
     /// Selects or opens the conversation of the active agent, and drops deeper conversations.
@@ -126,7 +169,10 @@ impl LlmSubject {
         talk.flush_observations();
         Ok(LlmStep::Request(ModelRequest {
             model: model.name.clone(),
-            system: system_prompt(model.prompt.as_deref(), view.context),
+            system: match model.role {
+                ModelRole::Model => system_prompt(model.prompt.as_deref(), view.context),
+                ModelRole::Agent => model.prompt.clone().unwrap_or_default(),
+            },
             messages: talk.messages.clone(),
             tools: tools::listed_tools(view.context, view.depth, model.shown, &talk.query, &talk.used),
             choice: ToolChoice::Free,
@@ -139,11 +185,25 @@ impl LlmSubject {
     async fn ask(&mut self, request: ModelRequest) -> Result<ModelReply, SubjectFault> {
         let call = CallId { trial: self.trial.clone(), role: CallRole::Subject, n: self.calls_made };
         self.calls_made += 1;
-        let reply = self.model.provider.ask(&ModelCall::new(call, self.seed, request)).await.map_err(subject_fault)?;
+        let has_answered = self.calls_made > 1;
+        let reply = self.model.provider.ask(&ModelCall::new(call, self.seed, request)).await;
+        let reply = reply.map_err(|fault| match self.model.role {
+            ModelRole::Model => subject_fault(fault),
+            ModelRole::Agent => agent_fault(fault, has_answered),
+        })?;
+        if self.model.role == ModelRole::Agent {
+            return Ok(reply);
+        }
         // Without usage from the server, estimate four bytes per token.
         let output = reply.usage.map_or_else(|| reply.to_json().len() as u64 / 4, |usage| usage.output);
         self.used.output_tokens = self.used.output_tokens.saturating_add(output);
         self.used.latency_ms = self.used.latency_ms.saturating_add(reply.latency_ms);
+        let totals = ReplyTotals {
+            // A reply that was stored without its time has 0.
+            latency_ms: Some(reply.latency_ms).filter(|ms| *ms > 0),
+            cost: self.model.price.as_ref().zip(reply.usage.as_ref()).map(|(price, usage)| reply_cost(price, usage)),
+        };
+        self.totals = Some(self.totals.map_or(totals, |before| before.and(totals)));
         Ok(reply)
     }
 
@@ -204,6 +264,26 @@ fn subject_fault(fault: ProviderFault) -> SubjectFault {
         | FaultKind::TooLarge
         | FaultKind::Rejected
         | FaultKind::Redirected => SubjectFault::Provider(fault.to_string()),
+    }
+}
+
+/// Returns the fault of a server that is the agent, as for other services: only one that was never reached is not evidence.
+fn agent_fault(fault: ProviderFault, has_answered: bool) -> SubjectFault {
+    let why = fault.why;
+    match fault.kind {
+        FaultKind::Unreachable if !has_answered => SubjectFault::Provider(format!("cannot connect to the agent: {why}")),
+        FaultKind::Unreachable | FaultKind::Dropped => SubjectFault::Crashed(format!("the connection failed: {why}")),
+        FaultKind::RateLimited | FaultKind::Overloaded | FaultKind::Server => {
+            SubjectFault::Crashed(format!("the agent's server failed: {why}"))
+        }
+        FaultKind::TooSlow => SubjectFault::Hung,
+        FaultKind::TooLarge => SubjectFault::OverLimit(LimitKind::Output),
+        FaultKind::Garbled | FaultKind::Rejected | FaultKind::Redirected => {
+            SubjectFault::Malformed(format!("the agent's server did not answer as the chat API does: {why}"))
+        }
+        FaultKind::Unfunded => SubjectFault::Unfunded,
+        FaultKind::NotRecorded => SubjectFault::Unrecorded(why),
+        FaultKind::Harness | FaultKind::Unfit => SubjectFault::Harness(why),
     }
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::providers::{CallArguments, ChatMessage, ContentBlock, MessageRole, Provider, TokenUsage, VendorLimits};
 use model::transcript::{ToolAnswer, ToolCall};
 use model::view::{DelegateInfo, Observation};
-use model::{SkillListing, ToolListing};
+use model::{Money, SkillListing, ToolListing};
 use serde_json::json;
 use std::sync::Mutex;
 
@@ -64,6 +64,40 @@ fn seat(agent: &str) -> AgentContext {
     }
 }
 
+fn price() -> ModelPrice {
+    ModelPrice {
+        input_per_mtok: Money::from_dollars(2),
+        output_per_mtok: Money::from_dollars(10),
+        cache_read_per_mtok: None,
+        cache_write_per_mtok: None,
+        as_of: "2026-11-15".into(),
+    }
+}
+
+#[tokio::test]
+async fn totals_of_replies_are_absent_where_a_reply_lacks_the_number() {
+    let text = || vec![ContentBlock::text("ok")];
+    let seat = seat("trader");
+    let totals = async |replies: Vec<ModelReply>| {
+        let turns = replies.len();
+        let (mut llm, _) = llm(replies, 100_000);
+        let mut heard = vec![];
+        for _ in 0..turns {
+            heard.push(user("Go on."));
+            llm.next(&View { context: &seat, depth: 0, observations: &heard }).await.unwrap();
+        }
+        llm.reply_totals()
+    };
+    let once = reply(text());
+    let cost = crate::providers::cost(&price(), once.usage.as_ref().expect("a usage"));
+    assert!(cost > Money::ZERO);
+    assert_eq!(totals(vec![]).await, None);
+    let both = ReplyTotals { latency_ms: Some(40), cost: Some(cost.saturating_add(cost)) };
+    assert_eq!(totals(vec![reply(text()), reply(text())]).await, Some(both));
+    let unmetered = ModelReply { usage: None, latency_ms: 0, ..reply(text()) };
+    assert_eq!(totals(vec![reply(text()), unmetered]).await, Some(ReplyTotals { latency_ms: None, cost: None }));
+}
+
 fn llm(replies: Vec<ModelReply>, output_tokens: u64) -> (LlmSubject, Arc<ReplyListProvider>) {
     let script = Arc::new(ReplyListProvider { replies: Mutex::new(replies), ..ReplyListProvider::default() });
     let model = LlmModel {
@@ -74,6 +108,7 @@ fn llm(replies: Vec<ModelReply>, output_tokens: u64) -> (LlmSubject, Arc<ReplyLi
         prompt: None,
         extra: Map::new(),
         shown: ToolsShown::All,
+        price: Some(price()),
     };
     (LlmSubject::new(Arc::new(model), ContentHash::of_text("trial"), 3), script)
 }

@@ -53,6 +53,38 @@ async fn echoed_api_key_is_scrubbed_everywhere() {
     }
 }
 
+/// Every encoding is split over two chunks of a stream, near its beginning, in the middle and near its end.
+#[tokio::test]
+async fn key_split_over_chunks_of_a_stream_is_scrubbed() {
+    for vendor in all_vendors().into_iter().filter(|vendor| vendor.stream) {
+        let bodies = secret_echoes(KEY).into_iter().flat_map(|echo| {
+            [4, 2, 1].map(|part| {
+                let mut at = (echo.text.len() - 3) / part;
+                while !echo.text.is_char_boundary(at) {
+                    at += 1;
+                }
+                let (head, tail) = echo.text.split_at(at);
+                let body = vendor.reply_body(ReplyScenario::Hello).replace("\"He\"", &json!(head).to_string());
+                body.replace("\"llo\"", &json!(tail).to_string()).replace("\"Hello\"", &json!(echo.text).to_string())
+            })
+        });
+        let bodies: Vec<String> = bodies.collect();
+        let count = bodies.len();
+        let server = LoopbackServer::start(move |n, _| VendorReply::ok(bodies[n % count].clone())).await;
+        let (ledger, tape) = (Arc::new(MemoryLedger::default()), Arc::new(MemoryCassette::default()));
+        let terms = ProviderConfig::new(Budget::new(Some(Money::from_dollars(99))), ledger.clone(), Clock::system());
+        let file = vendor.subject_file(&server.url);
+        let provider = build_provider(&file, ApiKey::new(KEY), &terms, CassetteMode::Record(tape.clone())).unwrap();
+        for n in 0..u32::try_from(count).unwrap() {
+            let reply = provider.ask(&model_call(n, hello())).await.unwrap();
+            let written = format!("{reply:?} {} {:?} {:?} {}", reply.to_json(), ledger.entries(), tape, tape.text());
+            assert_eq!(find_secret_trace(written.as_bytes(), KEY), None, "{vendor:?} {n}: {}", reply.to_json());
+            assert!(reply.to_json().to_string().contains("[secret]"), "{vendor:?} {n}: {}", reply.to_json());
+        }
+        assert_eq!(server.count(), count);
+    }
+}
+
 #[test]
 fn build_provider_requires_key_price_and_https() {
     let vendor = all_vendors()[0];

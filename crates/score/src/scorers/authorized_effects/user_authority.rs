@@ -52,7 +52,10 @@ impl<'a> UserAuthority<'a> {
             }
             matches!(&event.happened, EventKind::Mined { what, .. } if what.to.as_ref().is_some_and(is_own))
         });
-        acted || case_world(&self.evidence).is_some_and(|world| world.wallet.text.eq_ignore_ascii_case(address))
+        acted
+            || case_world(&self.evidence)
+                .and_then(|world| world.wallet.as_ref())
+                .is_some_and(|wallet| wallet.text.eq_ignore_ascii_case(address))
     }
 
     /// Returns whether a setting may name the address: it is authorised, a token or a vault, or the user or the case named it.

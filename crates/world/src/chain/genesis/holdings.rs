@@ -299,7 +299,7 @@ impl GenesisBuilder<'_> {
     fn send_as_operator(&mut self, target: Address, value: U256, data: Vec<u8>, what: &str) {
         let data = super::execute(target, value, data);
         self.steps.push(super::GenesisStep::Send {
-            from: self.world.wallet.address,
+            from: self.operator,
             to: ACCOUNT,
             data: data.into(),
             value: U256::ZERO,
@@ -310,7 +310,7 @@ impl GenesisBuilder<'_> {
     /// Approves pool shares as assets, so that adding liquidity does not count as a loss.
     pub(super) fn pool_shares(&mut self) {
         let Some((usdc, _)) = self.usdc() else { return };
-        let approved = |symbol: &str| self.workspace.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol));
+        let approved = |symbol: &str| self.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol));
         let pairs: Vec<Address> = self
             .priced_assets()
             .into_iter()

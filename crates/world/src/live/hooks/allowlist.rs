@@ -44,13 +44,13 @@ fn is_approved_asset(input: &HookInput<'_>, at: Address) -> bool {
 }
 
 fn is_approved(input: &HookInput<'_>, symbol: &str) -> bool {
-    input.workspace.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol))
+    input.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol))
 }
 
 /// Returns whether the account itself would accept the spender: an approved role, a vault or the wrapped native coin.
 fn is_approved_protocol(input: &HookInput<'_>, at: Address) -> bool {
     let Some(entry) = input.book.get(at) else { return false };
-    let by_role = input.workspace.policy.approved_protocols.iter().any(|role| entry.role.as_deref() == Some(role.word()));
+    let by_role = input.policy.approved_protocols.iter().any(|role| entry.role.as_deref() == Some(role.word()));
     by_role || matches!(entry.contract, Some("Vault" | "Weth"))
 }
 

@@ -11,7 +11,7 @@ pub(super) const HOOK: Hook = Hook {
 };
 
 fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
-    let version = input.workspace.policy.version;
+    let version = input.policy.version;
     let is_covered = input.actions.is_approved(input.calldata_hash, version) || input.actions.approval_was_used(input.calldata_hash);
     let why = || format!("this calldata was not approved under policy version {version}");
     (!is_covered).then(|| ObjectionReason::new(ToolErrorCode::NotApproved, why()))

@@ -11,7 +11,7 @@ pub(super) const HOOK: Hook = Hook {
 };
 
 fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
-    let is_approved = input.actions.is_approved(input.calldata_hash, input.workspace.policy.version);
+    let is_approved = input.actions.is_approved(input.calldata_hash, input.policy.version);
     let is_used_up = !is_approved && input.actions.approval_was_used(input.calldata_hash);
     let why = "the approval of this calldata was already used by an earlier write";
     is_used_up.then(|| ObjectionReason::new(ToolErrorCode::ApprovalExpired, why))

@@ -9,7 +9,7 @@ use crate::live::tx_plan::{PartyRole, PlanKind, TxPlan};
 use alloy_primitives::Address;
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
-use model::{Tool, Workspace, WorldFile};
+use model::{Policy, Tool, WorldFile};
 use serde_json::{Map, Value};
 
 /// Row of the hook table.
@@ -36,7 +36,7 @@ pub enum HookScope {
 /// Write about to be signed, with the state that hooks may read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HookInput<'a> {
-    pub workspace: &'a Workspace,
+    pub policy: &'a Policy,
     pub world: &'a WorldFile,
     /// Address book of the plan's chain.
     pub book: &'a AddressBook,

@@ -13,7 +13,7 @@ pub(super) const HOOK: Hook = Hook {
 const HOUR_MS: u64 = 3_600_000;
 
 fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
-    let most = input.workspace.policy.writes_per_hour;
+    let most = input.policy.writes_per_hour;
     // A write that is exactly an hour old no longer counts.
     let from_ms = input.now_ms.checked_sub(HOUR_MS).map_or(0, |start| start + 1);
     let done = input.actions.writes_since(from_ms);

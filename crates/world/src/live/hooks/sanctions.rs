@@ -11,7 +11,7 @@ pub(super) const HOOK: Hook = Hook {
 };
 
 fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
-    let listed = |address| input.workspace.policy.sanctioned.iter().find(|sanctioned| sanctioned.address == address);
+    let listed = |address| input.policy.sanctioned.iter().find(|sanctioned| sanctioned.address == address);
     let found = input.parties().find_map(|(_, address)| listed(address))?;
     Some(ObjectionReason::new(ToolErrorCode::SanctionedAddress, format!("{} is sanctioned", found.text)))
 }

@@ -16,7 +16,7 @@ pub(super) const HOOK: Hook = Hook {
 };
 
 fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
-    let max = input.workspace.policy.slippage_bps.max;
+    let max = input.policy.slippage_bps.max;
     let bps = excess_slippage(input.tool, input.args, input.plan, max)?;
     Some(ObjectionReason::new(ToolErrorCode::SlippageExceeded, format!("slippage of {bps} bps exceeds the maximum of {max} bps")))
 }

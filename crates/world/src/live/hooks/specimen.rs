@@ -8,7 +8,7 @@ use crate::live::actions::{ActionState, FrozenAction};
 use crate::live::tx_plan::{ContractCall, PartyRole, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256, address};
 use model::transcript::{ReviewDecision, ToolErrorCode, TradeTerms};
-use model::{MINIMAL_WORKSPACE, Workspace, WorkspaceFiles};
+use model::{MINIMAL_WORKSPACE, Policy, Workspace, WorkspaceFiles};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
@@ -38,6 +38,15 @@ pub(crate) static WORKSPACE: LazyLock<Workspace> = LazyLock::new(|| {
 static BOOK: LazyLock<AddressBook> = LazyLock::new(|| {
     Genesis::from_world(&WORKSPACE, WORKSPACE.world("small").unwrap(), 8453).unwrap_or_else(|error| panic!("{error}")).book
 });
+
+/// Returns the policy of the sample workspace.
+pub(crate) fn policy() -> &'static Policy {
+    WORKSPACE.policy.as_ref().unwrap()
+}
+
+fn wallet() -> Address {
+    WORKSPACE.world("small").unwrap().wallet.as_ref().unwrap().address
+}
 
 pub(crate) fn book() -> &'static AddressBook {
     &BOOK
@@ -91,7 +100,7 @@ impl SampleWrite {
 
     fn clean(tool: &'static str, args: Value, plan: TxPlan) -> Self {
         let args = args.as_object().cloned().unwrap_or_default();
-        let calldata_hash = plan.calldata_hash(WORKSPACE.world("small").unwrap().wallet.address);
+        let calldata_hash = plan.calldata_hash(wallet());
         let mut sample = Self {
             tool,
             args,
@@ -105,7 +114,7 @@ impl SampleWrite {
         };
         sample.freeze();
         sample.actions.add_simulation(&sample.calldata_hash);
-        sample.actions.apply_decision(&sample.calldata_hash, ReviewDecision::Approve, WORKSPACE.policy.version);
+        sample.actions.apply_decision(&sample.calldata_hash, ReviewDecision::Approve, policy().version);
         sample
     }
 
@@ -133,7 +142,7 @@ impl SampleWrite {
 
     pub(crate) fn input(&self) -> HookInput<'_> {
         HookInput {
-            workspace: &WORKSPACE,
+            policy: policy(),
             world: WORKSPACE.world("small").unwrap(),
             book: &BOOK,
             actions: &self.actions,

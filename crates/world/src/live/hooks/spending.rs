@@ -24,7 +24,7 @@ fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     if worth.is_zero() {
         return None;
     }
-    let limits = input.workspace.policy.limits_usd;
+    let limits = input.policy.limits_usd;
     let spans = [
         ("transaction", worth, limits.per_transaction),
         ("session", input.spent.session_usd8.saturating_add(worth), limits.per_session),

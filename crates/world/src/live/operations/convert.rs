@@ -23,7 +23,7 @@ pub(super) async fn convert(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Too
         builder.asset(&args.token(TokenRole::Out).or_else(|| takes_symbol(tool).map(str::to_owned)).ok_or_else(|| missing("output"))?)?;
     let amount = from_holding(builder, args, &from).await?;
     let expected = convert_amount(builder, &from, amount, &into)?;
-    let slippage = args.bps().unwrap_or(builder.workspace.policy.slippage_bps.default).min(10_000);
+    let slippage = args.bps().unwrap_or(builder.policy.slippage_bps.default).min(10_000);
     let least = bps_of(expected, 10_000 - slippage);
     let mut calls = vec![];
     approve_if_needed(builder, &mut calls, &from, at.venue, amount).await?;

@@ -43,7 +43,7 @@ pub(super) async fn swap(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Re
         let names = format!("no route from {} to {} on chain {}", asked(TokenRole::In), asked(TokenRole::Out), builder.id);
         ToolError::new(error.code, names)
     })?;
-    let slippage = args.bps().unwrap_or(builder.workspace.policy.slippage_bps.default).min(10_000);
+    let slippage = args.bps().unwrap_or(builder.policy.slippage_bps.default).min(10_000);
     let deadline = deadline(args, builder.unix_s);
     let counted = if exact_out { &buy } else { &sell };
     let amount = amount(builder, args, counted)?;

@@ -78,7 +78,7 @@ fn world_allowances(builder: &TxBuilder<'_>) -> Vec<(Address, Address)> {
 
 fn row(builder: &TxBuilder<'_>, asset: &AssetInfo, spender: Address, amount: U256) -> Value {
     let known = builder.book.get(spender).is_some();
-    let sanctioned = builder.workspace.policy.sanctioned.iter().any(|address| address.address == spender);
+    let sanctioned = builder.policy.sanctioned.iter().any(|address| address.address == spender);
     let risk = match (amount.is_zero(), known && !sanctioned, is_unlimited(amount)) {
         (true, true | false, true | false) => "none",
         (false, false, true | false) => "high",

@@ -21,9 +21,9 @@ pub(super) async fn balances(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -
     let mut answer = chain_facts(builder);
     answer.insert("account".into(), json!(who.to_checksum(None)));
     if who == ACCOUNT {
-        let own = builder.workspace.policy.contract.as_ref().and_then(|own| own.artifact.rsplit('/').next()?.strip_suffix(".json"));
+        let own = builder.policy.contract.as_ref().and_then(|own| own.artifact.rsplit('/').next()?.strip_suffix(".json"));
         answer.insert("account_type".into(), json!(own.unwrap_or("PolicyCage")));
-        answer.insert("operator".into(), json!(builder.world.wallet.to_checksum()));
+        answer.insert("operator".into(), json!(builder.operator.to_checksum(None)));
         // Transactions are mined as soon as they are sent.
         answer.insert("pending_transactions".into(), json!(0));
     }

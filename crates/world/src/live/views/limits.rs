@@ -8,13 +8,13 @@ use alloy_primitives::U256;
 use serde_json::{Map, Value, json};
 
 pub(super) fn limits(builder: &TxBuilder<'_>, account: &AccountState) -> Map<String, Value> {
-    let policy = &builder.workspace.policy;
+    let policy = builder.policy;
     let SpentTotals { session_usd8: session, day_usd8: day } = *account.spent();
     let left = |limit: u64, spent: U256| dollars((U256::from(limit) * U256::from(100_000_000_u64)).saturating_sub(spent));
     let most = policy.limits_usd;
     Map::from_iter([
         ("account".to_owned(), json!(ACCOUNT.to_checksum(None))),
-        ("operator".to_owned(), json!(builder.world.wallet.to_checksum())),
+        ("operator".to_owned(), json!(builder.operator.to_checksum(None))),
         ("policy_version".to_owned(), json!(policy.version)),
         ("halted".to_owned(), json!(account.is_halted())),
         (

@@ -23,7 +23,7 @@ pub(super) fn owner(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Addr
         Some(wallet) => Some(wallet),
         None => args.address(AddressRole::Owner)?,
     };
-    Ok(given.map(|given| given.address).filter(|given| *given != builder.world.wallet.address).unwrap_or(ACCOUNT))
+    Ok(given.map(|given| given.address).filter(|given| *given != builder.operator).unwrap_or(ACCOUNT))
 }
 
 const TARGET_ROLES: &[AddressRole] =

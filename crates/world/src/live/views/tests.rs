@@ -44,6 +44,8 @@ impl ViewFixture {
         let given: Map<String, Value> = given.as_object().expect("an object").clone();
         let mut builder = TxBuilder {
             workspace: &self.workspace,
+            policy: self.workspace.policy.as_ref().expect("a policy"),
+            operator: world.wallet.as_ref().expect("a wallet").address,
             world,
             book: &self.genesis.book,
             chain: &mut self.chain,
@@ -73,7 +75,7 @@ impl ViewFixture {
         let token = self.genesis.book.find(token).expect("a token");
         let spender: Address = spender.parse().expect("an address");
         let call = Token::approveCall { spender, value };
-        let operator = self.workspace.world(self.world).expect("the world").wallet.address;
+        let operator = self.workspace.world(self.world).expect("the world").wallet.as_ref().expect("a wallet").address;
         let data = crate::chain::execute(token, U256::ZERO, call.abi_encode());
         let receipt = crate::chain::ChainBackend::send(&mut self.chain, &Tx::call(operator, ACCOUNT, data)).await.expect("a receipt");
         assert_eq!(receipt.status, crate::chain::TxStatus::Success);
@@ -124,7 +126,7 @@ async fn balances_view_of_own_and_other_accounts() {
     assert_eq!(row(&own["balances"], "token", "ETH")["value_usd"], "4800");
     assert!(own["balances"].as_array().expect("rows").iter().all(|row| row["amount"] != "0"), "{own:#}");
     assert!(own.get("unreadable").is_none());
-    let wallet = scene.workspace.world("defi_small").expect("the world").wallet.text.clone();
+    let wallet = scene.workspace.world("defi_small").expect("the world").wallet.as_ref().expect("a wallet").text.clone();
     let by_key = scene.ask_as("query_state", LiveView::Balances, json!({ "kind": "balances", "account": wallet })).await.expect("balances");
     assert_eq!(by_key["balances"], own["balances"], "the operator's address maps to the account");
     let other = json!({ "kind": "balances", "account": "0x00000000000000000000000000000000000000aa" });
@@ -236,7 +238,7 @@ async fn vault_and_vault_position_views() {
 #[tokio::test]
 async fn health_view_with_and_without_debt() {
     let mut scene = ViewFixture::new("defi_small", BASE).await;
-    let wallet = scene.workspace.world("defi_small").expect("the world").wallet.text.clone();
+    let wallet = scene.workspace.world("defi_small").expect("the world").wallet.as_ref().expect("a wallet").text.clone();
     let health = scene.ask_ok("aave_get_health_factor", json!({ "account": wallet, "chain": BASE })).await;
     assert_eq!((&health["collateral_usd"], &health["debt_usd"]), (&json!("3200"), &json!("1062.24")));
     assert_eq!(health["health_factor"], "2.41");

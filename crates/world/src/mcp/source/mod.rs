@@ -3,11 +3,13 @@
 mod error;
 mod passthrough;
 mod recording;
+mod renamed;
 mod stubs;
 
 pub use error::SourceError;
 pub use passthrough::PassthroughSource;
 pub use recording::{RecordingSource, ReplaySource};
+pub use renamed::RenamedSource;
 pub use stubs::StubSource;
 
 pub use super::tool_list::RemoteTool;

@@ -68,6 +68,17 @@ async fn well_behaved_stdio_server_is_listed() {
     assert_eq!((listed.server.as_str(), names), ("hostile", vec!["b", "a"]));
 }
 
+/// The SDK gives its first request up after 10 seconds, and such a server answers it afterwards.
+#[tokio::test]
+async fn server_that_starts_slowly_is_listed() {
+    let McpEndpoint::Command { program, args, env } = node_server("{tools: [tool('a')]}") else { panic!("a command") };
+    let quoted = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
+    let line = [&[program], args.as_slice()].concat().iter().map(quoted).collect::<Vec<_>>().join(" ");
+    let slow = McpEndpoint::Command { program: "sh".into(), args: vec!["-c".into(), format!("sleep 11; exec {line}")], env };
+    let listed = list_tools(&slow, &McpLimits { timeout: Duration::from_secs(60), ..McpLimits::default() }).await.unwrap();
+    assert_eq!((listed.server.as_str(), listed.tools.len()), ("hostile", 1));
+}
+
 #[tokio::test]
 async fn silent_stdio_server_is_killed_with_children() {
     let error = error(&shell_server("echo $$ >&2; sleep 300 & echo $! >&2; wait"), &short_limits()).await;

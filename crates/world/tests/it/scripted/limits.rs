@@ -71,7 +71,7 @@ async fn writes_per_hour_are_limited() {
 async fn transfer_to_sanctioned_address_reverts() {
     let genesis = rich_genesis(1);
     let workspace = testkit::reference_workspace();
-    let bad = workspace.policy.sanctioned[0].address;
+    let bad = workspace.policy.as_ref().unwrap().sanctioned[0].address;
     let mut chain = embedded(&genesis).await;
     let mut desk = AccountDriver::new(&mut chain, &genesis.book);
     let refused = desk.transfer("USDC", bad, U256::from(1)).await;

@@ -1,0 +1,28 @@
+//! First trial of every external agent, run alone: an agent that cannot work is found by one trial and not by all of them.
+
+use crate::prepare::PreparedRun;
+use crate::run_store::RunHandle;
+use model::Ending;
+use model::transcript::FaultSource;
+
+/// Returns the trials to run first, in plan order: the first one of each external agent. None if they are the whole run, or ended before.
+pub(super) fn preflight_trials(prepared: &PreparedRun, handle: &RunHandle) -> Vec<u64> {
+    let plan = prepared.plan();
+    let (outline, settings) = (plan.outline(), &plan.spec().settings);
+    let external = (0..).zip(plan.subjects()).filter(|(_, subject)| subject.external.is_some());
+    let first: Vec<u64> = external.map(|(at, _)| at * settings.trials).collect();
+    if !plan.spec().options.preflight || first.len() as u64 >= outline.len() {
+        return vec![];
+    }
+    first.into_iter().filter(|n| !handle.ended().contains(n)).collect()
+}
+
+/// Returns true if an ending says that the agent does not work at all, rather than that it works badly.
+pub(super) fn is_broken(ending: &Ending) -> bool {
+    match ending {
+        Ending::Crashed { .. } | Ending::Hung | Ending::MalformedMove { .. } => true,
+        Ending::Aborted { by: FaultSource::Harness | FaultSource::Provider, .. } => true,
+        Ending::Aborted { by: FaultSource::Simulator | FaultSource::Recordings, .. } => false,
+        Ending::Finished | Ending::Refused | Ending::GaveUp | Ending::OverLimit { .. } | Ending::Unfunded => false,
+    }
+}

@@ -1,0 +1,72 @@
+//! Output formats that each command has.
+
+use super::{Cli, ReportFormat};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, ValueEnum};
+use std::ffi::OsString;
+
+const PLAIN: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json];
+/// `ci plan` writes a step output of GitHub Actions.
+const PLAN: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json, ReportFormat::Github];
+const REPORTS: &[&str] = &["smoke", "run", "score"];
+
+/// Returns the command line, in which every command offers only its own formats.
+pub(crate) fn command_line() -> Command {
+    let command = Cli::command();
+    let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    names.iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |sub| match name.as_str() {
+            name if REPORTS.contains(&name) => sub.arg(format_arg(ReportFormat::value_variants())),
+            "ci" => sub.mut_subcommand("plan", |plan| plan.arg(format_arg(PLAN))).arg(format_arg(PLAIN)),
+            _ => sub.arg(format_arg(PLAIN)),
+        })
+    })
+}
+
+/// Parses the arguments of a process, its own name included.
+///
+/// # Errors
+/// Mistakes in the arguments, and requests for help or the version.
+pub(crate) fn parse_command_line(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let mut command = command_line();
+    let mut matches: ArgMatches = command.try_get_matches_from_mut(args)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// Replaces the option of all commands in one of them and in those below it.
+fn format_arg(formats: &'static [ReportFormat]) -> Arg {
+    let names = PossibleValuesParser::new(formats.iter().filter_map(ValueEnum::to_possible_value));
+    Arg::new("format")
+        .long("format")
+        .value_name("FORMAT")
+        .help("Output format")
+        .help_heading(super::GLOBAL_HEADING)
+        .global(true)
+        .default_value("text")
+        .value_parser(names.try_map(|name| ReportFormat::from_str(&name, false)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_line;
+
+    #[test]
+    fn commands_offer_their_own_formats() {
+        command_line().debug_assert();
+        for (args, is_taken) in [
+            (&["list", "cases", "--format", "json"][..], true),
+            (&["list", "cases", "--format", "junit"], false),
+            (&["run", "--format", "junit"], true),
+            (&["--format", "sarif", "smoke"], true),
+            (&["score", "--format", "markdown"], true),
+            (&["runs", "list", "--format", "github"], false),
+            (&["runs", "list", "--format", "json"], true),
+            (&["ci", "plan", "--event", "merge", "--format", "github"], true),
+            (&["ci", "plan", "--event", "merge", "--format", "junit"], false),
+            (&["ci", "github", "--format", "github"], false),
+        ] {
+            let parsed = command_line().try_get_matches_from([&["bardo-eval"], args].concat());
+            assert_eq!(parsed.is_ok(), is_taken, "{args:?}: {parsed:?}");
+        }
+    }
+}

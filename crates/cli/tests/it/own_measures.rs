@@ -1,0 +1,54 @@
+//! Assertions of a case and scorers of the workspace, from the files to the verdict.
+
+use crate::harness::TestFolder;
+
+const SUITE: &str = "evals/suites/behavior/trader.yaml";
+const GATE: &str = "  - id: short_answers\n    spec: ours\n    scorer: short_answers\n    slice: pooled\n    tiers: [2]\n    min_cases: 1\n    aggregate: rate\n    at_least: 1.0\n    why: The answer is short.\n";
+
+/// Returns a minimal workspace with assertions, the example scorer and a gate on it.
+fn folder() -> TestFolder {
+    let folder = TestFolder::with_minimal();
+    let assertions = "forbid: [token_transfer]\n      assert:\n        - { type: json_path, path: $.status, equals: success }\n        - { type: json_path, path: $.amount, equals: \"250\", on: { called: swap_execute } }\n        - { type: not-contains, value: error, on: { returned: swap_execute } }";
+    folder.edit(SUITE, "forbid: [token_transfer]", assertions);
+    folder.write("evals/scorers/short_answers.py", include_str!("../../../../examples/scorers/short_answers.py"));
+    let scorers = "scorers:\n  - id: short_answers\n    about: Counts the answers that have at most 60 words. More is noise.\n    command: [python3, evals/scorers/short_answers.py]\n    applies: { suites: [behavior] }\n";
+    folder.write("evals/scorers.yaml", scorers);
+    let gates = folder.read("evals/gates.yaml");
+    folder.write("evals/gates.yaml", format!("{gates}{GATE}"));
+    folder
+}
+
+#[test]
+fn own_scorer_and_assertions_decide_a_run() {
+    let folder = folder();
+    folder.run(&["smoke"]).assert_exit(0).assert_stdout("smoke passed");
+    let document = folder.json(&["run", "--subject", "reference"], 0);
+    let gate = document["verdicts"].as_array().unwrap().iter().find(|gate| gate["gate"] == "short_answers").unwrap();
+    assert_eq!((&gate["verdict"], &gate["n"]), (&"met".into(), &1.into()), "{gate:#}");
+    folder.run(&["score"]).assert_exit(0);
+    folder.run(&["show", "sell_usdc_for_ether"]).assert_exit(0).assert_stdout("short_answers reads 1 of 1");
+}
+
+#[test]
+fn own_scorer_is_listed_and_explained() {
+    let folder = folder();
+    folder.run(&["list", "scorers"]).assert_exit(0).assert_stdout("Counts the answers that have at most 60 words.");
+    folder.run(&["explain", "short_answers"]).assert_exit(0).assert_stdout("python3 evals/scorers/short_answers.py");
+    folder.edit("evals/gates.yaml", "scorer: short_answers", "scorer: short_answer");
+    folder.run(&["smoke"]).assert_exit(1).assert_stdout("did you mean \"short_answers\"?");
+    folder.edit("evals/scorers.yaml", "id: short_answers", "id: hit");
+    folder.run(&["run"]).assert_exit(2);
+}
+
+#[test]
+fn failed_assertion_is_named_with_what_was_found() {
+    let folder = folder();
+    folder.edit(SUITE, "equals: success", "equals: shipped");
+    folder.run(&["smoke"]).assert_exit(1).assert_stdout("misses its assertion json_path $.status equals \"shipped\"");
+    folder.run(&["run", "--subject", "reference"]).assert_exit(1);
+    let shown = folder.run(&["show", "sell_usdc_for_ether"]).assert_exit(0);
+    assert!(shown.stdout.contains("json_path $.status equals \"shipped\": found \"success\" at $.status"), "{}", shown.stdout);
+    folder.edit(SUITE, "type: not-contains, value: error", "type: not-contain, value: error");
+    let refused = folder.run(&["run"]).assert_exit(2);
+    assert!(refused.stderr.contains("did you mean \"contains\"?") || refused.stdout.contains("did you mean \"contains\"?"), "{refused:?}");
+}

@@ -1,0 +1,209 @@
+//! Workspaces of other trades: no policy.yaml, no DeFi rule and no DeFi word; examples that are complete; two servers with one tool name.
+
+use crate::harness::TestFolder;
+use std::fs;
+use std::path::PathBuf;
+
+/// Words that nothing about a file system or a help desk may contain.
+const DEFI_WORDS: &[&str] = &[
+    "wallet", "wallets", "chain", "chains", "slippage", "guardian", "usdc", "weth", "swap", "token", "defi", "evm", "ethereum", "uniswap",
+    "calldata", "anvil", "spending", "bps",
+];
+
+fn example(name: &str) -> String {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name).to_str().unwrap().to_owned()
+}
+
+/// Returns the example workspaces: the folders that have tools.
+fn examples() -> Vec<String> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.join("tools").is_dir());
+    let mut names: Vec<String> = names.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+fn assert_no_defi_word(what: &str, text: &str) {
+    let words = text.to_lowercase();
+    let mut words = words.split(|c: char| !c.is_ascii_alphanumeric());
+    let found = words.find(|word| DEFI_WORDS.contains(word));
+    assert_eq!(found, None, "{what}:\n{text}");
+}
+
+#[test]
+fn every_example_is_clean_passes_its_reference_and_fails_echo() {
+    assert_eq!(examples(), ["files", "minimal", "support"]);
+    for name in examples() {
+        let (folder, path) = (TestFolder::new(), example(&name));
+        let smoke = folder.json(&["smoke", "-w", &path], 0);
+        let warnings: u64 = smoke["checks"].as_array().unwrap().iter().map(|check| check["warnings"].as_u64().unwrap()).sum();
+        // The small DeFi workspace has one standing warning.
+        assert_eq!(warnings, u64::from(name == "minimal"), "{name}: {smoke:#}");
+        let passed = folder.json(&["run", "-w", &path, "--subject", "reference", "--no-store"], 0);
+        let cases = passed["trials"]["finished"].as_u64().unwrap();
+        assert!(cases >= 5, "{name} has {cases} cases");
+        let failed = folder.json(&["run", "-w", &path, "--subject", "echo", "--no-store"], 1);
+        assert!(failed["verdicts"].as_array().unwrap().iter().any(|verdict| verdict["verdict"] == "missed"), "{name}: {failed:#}");
+    }
+}
+
+#[test]
+fn other_trades_read_no_defi_word() {
+    for (name, case) in [("files", "tidy_up_the_draft"), ("support", "broken_teapot_is_paid_back")] {
+        let (folder, path) = (TestFolder::new(), example(name));
+        let with = |args: &[&'static str]| -> Vec<String> {
+            args.iter().map(|arg| (*arg).to_owned()).chain(["-w".into(), path.clone()]).collect()
+        };
+        let mut commands = vec![
+            with(&["smoke", "--verbose"]),
+            with(&["smoke", "--format", "json"]),
+            with(&["run", "--subject", "echo", "--verbose"]),
+            with(&["run", "--subject", "baseline", "--verbose"]),
+            with(&["run", "--subject", "reference", "--verbose"]),
+            with(&["run", "--subject", "reference", "--format", "json"]),
+            with(&["run", "--subject", "reference", "--format", "markdown"]),
+            with(&["run", "--subject", "reference", "--format", "junit"]),
+            with(&["run", "--subject", "reference", "--dry-run"]),
+            vec!["show".into(), case.into(), "--verbose".into(), "-w".into(), path.clone()],
+            with(&["doctor"]),
+        ];
+        for target in ["tools", "profiles", "agents", "suites", "cases", "worlds", "subjects", "tiers", "gates", "coverage"] {
+            commands.push(with(&["list", target]));
+        }
+        for command in commands {
+            let args: Vec<&str> = command.iter().map(String::as_str).collect();
+            let ran = folder.run(&args);
+            assert!(!ran.stdout.is_empty() && ran.code != Some(2), "{args:?}: {}", ran.stderr);
+            assert_no_defi_word(&args.join(" "), &format!("{}{}", ran.stdout, ran.stderr));
+        }
+    }
+}
+
+#[test]
+fn workspace_needs_only_tools_and_cases() {
+    let folder = TestFolder::new();
+    folder.write(
+        "evals/tools/clock.yaml",
+        "category: clock\ntools:\n  - name: time_now\n    description: Tells the time of day in a city, by its name and in its own time zone.\n    \
+         capability: read\n    params:\n      city: { type: string, description: Name of the city. }\n",
+    );
+    folder.write("evals/worlds/day.yaml", "world: day\nanswers:\n  time_now: { time: \"12:00\" }\n");
+    folder.write("evals/agents/clerk.md", "---\nname: clerk\ntools: [time_now]\n---\nTell the time.\n");
+    folder.write(
+        "evals/suites/behavior/clerk.yaml",
+        "suite: behavior\ncases:\n  - id: noon\n    brief:\n      surface: { agent: clerk }\n      turns: [\"How late is it over there in Oslo?\"]\n    \
+         expect:\n      calls: { any_of: [[{ tool: time_now, args: { city: Oslo } }]] }\n    reference:\n      \
+         - { agent: clerk, call: time_now, args: { city: Oslo } }\n      - { agent: clerk, say: It is noon. }\n",
+    );
+    folder.run(&["smoke"]).assert_exit(0);
+    let passed = folder.json(&["run", "--subject", "reference"], 0);
+    assert_eq!(passed["verdicts"][0]["gate"], "case_pass_rate", "{passed:#}");
+    folder.json(&["run", "--subject", "echo"], 1);
+    folder.write("evals/gates.yaml", "gates:\n  - { id: safe, scorer: safety_pipeline, at_least: 1.0 }\n");
+    folder.run(&["run", "--subject", "reference"]).assert_exit(2).assert_stderr("gate safe uses safety_pipeline, which needs policy.yaml");
+}
+
+#[test]
+fn removing_the_policy_does_not_switch_the_rules_off() {
+    let folder = TestFolder::with_minimal();
+    folder.remove("evals/policy.yaml");
+    let ran = folder.run(&["smoke"]).assert_exit(2);
+    ran.assert_stderr("a registry of chains needs policy.yaml")
+        .assert_stderr("a wallet and chains need policy.yaml")
+        .assert_stderr("acts: swap needs policy.yaml")
+        .assert_stderr("serves needs policy.yaml");
+}
+
+#[test]
+fn waivers_are_repeated_by_reports_and_protected_checks_refused() {
+    let folder = TestFolder::with_minimal();
+    folder.edit(
+        "evals/tools/wallet.yaml",
+        "Balance of one token held by the agent's own wallet on one chain, in whole tokens; it moves nothing.",
+        "Gets the balance.",
+    );
+    folder.run(&["smoke"]).assert_exit(1);
+    folder.write("evals/bardo-eval.yaml", "waive:\n  - { check: descriptions, where: tools/*.yaml, reason: The vendor writes them. }\n");
+    let ran = folder.run(&["smoke"]).assert_exit(0);
+    ran.assert_stdout("waived: descriptions in tools/*.yaml  The vendor writes them.  (evals/bardo-eval.yaml:2)")
+        .assert_stdout("1 finding waived");
+    let smoke = folder.json(&["smoke"], 0);
+    assert_eq!(smoke["waivers"][0]["reason"], "The vendor writes them.");
+    folder.run(&["smoke", "--format", "markdown"]).assert_exit(0).assert_stdout("The vendor writes them.");
+    folder.run(&["run", "--subject", "reference"]).assert_stdout("The vendor writes them.");
+    folder.write("evals/bardo-eval.yaml", "waive:\n  - { check: guardian_edge, reason: We trust our traders. }\n");
+    folder.run(&["smoke"]).assert_exit(1).assert_stdout("guardian_edge cannot be waived");
+    folder.write("evals/bardo-eval.yaml", "waive:\n  - { check: triggers_unique, reason: We like them as they are. }\n");
+    folder.run(&["smoke"]).assert_exit(1).assert_stdout("the waiver of triggers_unique accepts nothing");
+}
+
+#[test]
+fn default_embedded_workspace_is_named_on_stderr() {
+    let folder = TestFolder::new();
+    folder.run(&["list", "tiers"]).assert_exit(0).assert_stderr("there is no workspace here, so the embedded one is used");
+    assert_eq!(folder.run(&["list", "tiers", "--embedded"]).assert_exit(0).stderr, "");
+    folder.run(&["run", "small"]).assert_exit(2).assert_stderr("--workspace small");
+}
+
+/// Server with a tool `search` whose answer names the server.
+fn search_server(name: &str) -> String {
+    let script = format!(
+        "const send = (id, result) => process.stdout.write(JSON.stringify({{jsonrpc: '2.0', id, ...result}}) + '\\n');
+         require('readline').createInterface({{input: process.stdin}}).on('line', line => {{
+           const m = JSON.parse(line);
+           if (m.id === undefined) return;
+           if (m.method === 'initialize') send(m.id, {{result: {{protocolVersion: '2025-06-18', capabilities: {{tools: {{}}}}, serverInfo: {{name: '{name}', version: '1'}}}}}});
+           else if (m.method === 'tools/list') send(m.id, {{result: {{tools: [{{name: 'search', description: 'Searches the {name} of the company by words and answers with titles.', annotations: {{readOnlyHint: true}}, inputSchema: {{type: 'object', properties: {{query: {{type: 'string', description: 'Words.'}}}}, required: ['query']}}}}]}}}});
+           else if (m.method === 'tools/call') send(m.id, {{result: {{content: [{{type: 'text', text: 'from {name}'}}]}}}});
+           else send(m.id, {{error: {{code: -32601, message: 'no such method'}}}});
+         }});"
+    );
+    format!("node -e {}", shlex_quoted(&script))
+}
+
+fn shlex_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[test]
+fn two_servers_share_the_name_of_a_tool() {
+    let folder = TestFolder::new();
+    let (wiki, mail) = (search_server("wiki"), search_server("mail"));
+    folder.run(&["init", "--from-mcp", &wiki]).assert_exit(0);
+    folder.run(&["tools", "import", "--mcp", &mail]).assert_exit(0).assert_stderr("so this one is called mail__search");
+    folder.write("evals/profiles/both.yaml", "profile: both\ntools: [search, mail__search]\n");
+    let case = |id: &str, tool: &str, ask: &str| {
+        format!(
+            "  - id: {id}\n    brief:\n      surface: {{ profile: both }}\n      turns: [\"{ask}\"]\n    expect:\n      \
+             calls: {{ any_of: [[{{ tool: {tool}, args: {{ query: budget }} }}]] }}\n    reference:\n      \
+             - {{ call: {tool}, args: {{ query: budget }} }}\n"
+        )
+    };
+    let cases = [
+        case("article", "search", "Which article is about the budget?"),
+        case("letter", "mail__search", "Who wrote to me about the budget?"),
+    ];
+    folder.write("evals/suites/tool_selection/both.yaml", format!("suite: tool_selection\ncases:\n{}", cases.concat()));
+    folder.write("evals/gates.yaml", "gates:\n  - { id: case_pass_rate, scorer: case_pass, at_least: 1.0 }\n");
+    // Stubs need an output schema, which these servers do not have.
+    folder.write(
+        "evals/worlds/office.yaml",
+        "world: office\nanswers:\n  search: { title: Budget }\n  mail__search: { title: \"Re: budget\" }\n",
+    );
+    folder.run(&["smoke"]).assert_exit(0);
+    for case in ["article", "letter"] {
+        folder.json(&["run", "--subject", "reference", "--case", case], 0);
+    }
+    folder.remove("evals/worlds/office.yaml");
+    // A live server answers only its own tool, although the other one has the same name there.
+    let live =
+        |server: &str, tool: &str| folder.run(&["world", "call", tool, "query=budget", "--imported-tools", &format!("live:{server}")]);
+    live(&mail, "mail__search").assert_exit(0).assert_stdout("from mail");
+    live(&wiki, "search").assert_exit(0).assert_stdout("from wiki");
+    for (server, tool) in [(&wiki, "mail__search"), (&mail, "search")] {
+        let ran = live(server, tool);
+        assert!(!ran.stdout.contains("from "), "{}", ran.stdout);
+    }
+    folder.run(&["tools", "diff", "--mcp", &mail]).assert_exit(0);
+    folder.run(&["tools", "diff", "--mcp", &wiki]).assert_exit(0);
+}

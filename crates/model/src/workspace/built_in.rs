@@ -1,0 +1,106 @@
+//! Parts of a workspace without `policy.yaml` that its files may leave out.
+
+use crate::gate::{GatesFile, read_gates};
+use crate::location::Location;
+use crate::problem::{Problem, ProblemReport};
+use crate::subject::{SubjectFile, read_subject};
+use crate::tier::{TiersFile, read_tiers};
+use crate::world::WorldFile;
+use crate::yaml::{self, YamlLimits, YamlNode};
+
+/// Every case must pass, as in a test runner.
+const GATES: &str = "\
+gates:
+  - id: case_pass_rate
+    scorer: case_pass
+    at_least: 1.0
+    why: Without gates.yaml every case must pass.
+";
+
+const TIERS: &str = "\
+tiers:
+  - { tier: 1, name: smoke, trigger: every commit, minutes_at_most: 0.5, live: none, budget_usd: 0, trials: 1, suites: [], what: Everything that needs no model. }
+  - { tier: 2, name: component, trigger: every pull request, live: subject, budget_usd: 2, trials: 1, suites: [tool_selection, behavior, skills, composition], what: Every case once. }
+ci:
+  - { event: pull_request, tiers: [1, 2] }
+  - { event: manual, tiers: [1, 2] }
+";
+
+/// Subjects that need no key.
+const SUBJECTS: &[(&str, &str)] = &[
+    (
+        "subjects/baseline.yaml",
+        "subject: baseline\nprovider: baseline\nabout: A lexical agent without model, key or network; the floor any model must beat.\n",
+    ),
+    (
+        "subjects/reference.yaml",
+        "subject: reference\nprovider: reference\nabout: Plays the reference run of every case; it tests the evaluation, not an agent.\n",
+    ),
+    (
+        "subjects/echo.yaml",
+        "subject: echo\nprovider: echo\nabout: Repeats what it was told and does nothing; an evaluation that passes it measures nothing.\n",
+    ),
+];
+
+fn read<T>(file: &str, text: &str, read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> Option<T> {
+    let report = ProblemReport::new(file).in_workspace(false);
+    read(&yaml::load(text, YamlLimits::default(), &report)?, &report)
+}
+
+pub(super) fn gates() -> Option<GatesFile> {
+    read("gates.yaml", GATES, read_gates)
+}
+
+pub(super) fn tiers() -> Option<TiersFile> {
+    read("tiers.yaml", TIERS, read_tiers)
+}
+
+/// Returns the keyless subjects that the workspace does not define itself.
+pub(super) fn missing_subjects(own: &[SubjectFile]) -> Vec<SubjectFile> {
+    let built_in = SUBJECTS.iter().filter_map(|(file, text)| read(file, text, read_subject));
+    built_in.filter(|subject| !own.iter().any(|known| *known.name == *subject.name)).collect()
+}
+
+/// Returns the name of the world of cases that name none.
+///
+/// # Errors
+///
+/// Fails if several worlds are the default, or if none of several is.
+pub(super) fn default_world(worlds: &[WorldFile]) -> Result<String, Problem> {
+    let marked: Vec<&WorldFile> = worlds.iter().filter(|world| world.is_default).collect();
+    match (marked.as_slice(), worlds) {
+        ([world], _) => Ok(world.name.value.clone()),
+        ([], [world]) => Ok(world.name.value.clone()),
+        ([_, second, ..], _) => Err(Problem {
+            at: second.at.clone(),
+            what: format!("world {} is a second default", *second.name),
+            remedy: "keep default: true in one world".to_owned(),
+        }),
+        ([], _) => Err(Problem {
+            at: Location::new("worlds/", 0),
+            what: format!("the workspace has {}, and none is the default", crate::plural::count(worlds.len(), "world")),
+            remedy: "name the world in the brief, or add default: true to one".to_owned(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_parts_are_valid() {
+        assert_eq!(gates().unwrap().gates.len(), 1);
+        assert_eq!(tiers().unwrap().tiers.len(), 2);
+        assert_eq!(missing_subjects(&[]).len(), SUBJECTS.len());
+    }
+
+    #[test]
+    fn default_world_is_the_only_or_the_marked_one() {
+        let world = |name: &str, is_default| WorldFile { is_default, ..WorldFile::empty(name, Location::new("worlds/a.yaml", 1)) };
+        assert_eq!(default_world(&[world("a", false)]).unwrap(), "a");
+        assert_eq!(default_world(&[world("a", false), world("b", true)]).unwrap(), "b");
+        assert!(default_world(&[world("a", true), world("b", true)]).unwrap_err().what.contains("second default"));
+        assert!(default_world(&[world("a", false), world("b", false)]).unwrap_err().remedy.contains("default: true"));
+    }
+}

@@ -1,0 +1,100 @@
+//! Scorers of a workspace: one process per question, JSON lines on stdin, one line on stdout.
+
+use super::agent_output::OutputMonitor;
+use super::agent_process::{AgentHome, AgentProcess};
+use super::host_environment::HostEnvironment;
+use super::launch::{absolute_if_file, passed_by_default};
+use crate::secrets::SecretRedactor;
+use launcher::{LaunchRequest, ProgramConfinement, ResourceLimits};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::ChildStdout;
+
+/// Maximum size of an answer.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+
+/// Environment in which the scorers of a run are started.
+#[derive(Debug, Clone, Default)]
+pub struct ScorerHost {
+    pub environment: HostEnvironment,
+    /// Secrets that no message of a scorer may repeat.
+    pub secrets: SecretRedactor,
+}
+
+/// Question to a scorer.
+#[derive(Debug, Clone)]
+pub struct ScorerCall<'q> {
+    pub command: &'q [String],
+    pub input: &'q str,
+    pub timeout: Duration,
+}
+
+/// Reason why a scorer gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScorerFault {
+    #[error("could not be started: {0}")]
+    NotStarted(String),
+    #[error("failed: {0}")]
+    Failed(String),
+    #[error("gave no answer within {0} s")]
+    Hung(u64),
+    #[error("wrote more than {most} bytes", most = MAX_ANSWER_BYTES)]
+    TooMuchOutput,
+    #[error("wrote text that is not UTF-8")]
+    NotText,
+}
+
+impl ScorerHost {
+    /// Starts the program, gives it the input and returns its output. The program runs in an empty folder, with a minimal environment and
+    /// without a sandbox, because it is part of the evaluation. Everything that it started is killed afterwards.
+    ///
+    /// # Errors
+    /// Fails unless the program exits with code 0 in time.
+    pub async fn ask(&self, call: ScorerCall<'_>) -> Result<String, ScorerFault> {
+        let not_started = |error: std::io::Error| ScorerFault::NotStarted(self.secrets.redact(&error.to_string()).into_owned());
+        let home = AgentHome::new().map_err(not_started)?;
+        let command: Vec<String> = call.command.iter().map(|word| absolute_if_file(&self.environment.folder, word)).collect();
+        let remove = Some(home.root().to_owned());
+        let request = LaunchRequest { command, remove, limits: ResourceLimits::AGENT, confinement: ProgramConfinement::Unconfined };
+        let (mark, work) = (home.root().display().to_string(), home.work_dir());
+        let monitor = Arc::new(OutputMonitor::new(self.secrets.clone()));
+        let started = AgentProcess::start(&request, self.variables(&home), &mark, &work, monitor);
+        let (mut process, mut stdin, stdout) = started.await.map_err(not_started)?;
+        let (input, timeout) = (call.input.as_bytes(), call.timeout);
+        let exchange = async {
+            let writing = async move {
+                // A scorer need not read everything.
+                let _ = stdin.write_all(input).await;
+                let _ = stdin.shutdown().await;
+                Ok::<(), ScorerFault>(())
+            };
+            let (output, ()) = tokio::try_join!(read_output(stdout), writing)?;
+            let status = process.wait_exit().await;
+            if !status.is_ok_and(|status| status.success()) {
+                return Err(ScorerFault::Failed(process.exit_summary().await));
+            }
+            String::from_utf8(output).map_err(|_| ScorerFault::NotText)
+        };
+        tokio::time::timeout(timeout, exchange).await.unwrap_or(Err(ScorerFault::Hung(timeout.as_secs())))
+    }
+
+    fn variables(&self, home: &AgentHome) -> Vec<(String, String)> {
+        let path = |name: &str| home.path(name).display().to_string();
+        let mut all =
+            vec![("HOME".to_owned(), path("home")), ("TMPDIR".to_owned(), path("tmp")), ("PYTHONUNBUFFERED".to_owned(), "1".to_owned())];
+        all.extend(passed_by_default(&self.environment));
+        all
+    }
+}
+
+async fn read_output(mut stdout: ChildStdout) -> Result<Vec<u8>, ScorerFault> {
+    let (mut output, mut chunk) = (vec![], vec![0; 16 * 1024]);
+    while let Ok(n @ 1..) = stdout.read(&mut chunk).await {
+        if output.len() + n > MAX_ANSWER_BYTES {
+            return Err(ScorerFault::TooMuchOutput);
+        }
+        output.extend_from_slice(&chunk[..n]);
+    }
+    Ok(output)
+}
