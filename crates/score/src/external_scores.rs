@@ -63,7 +63,7 @@ mod tests {
     }
 
     fn read(specimen: &EvidenceFixture) -> Reading {
-        let scores = crate::scorers::score(&specimen.evidence());
+        let scores = external_scores(&specimen.evidence());
         scores.into_iter().find(|score| score.scorer.as_str() == "own").expect("a score").reading
     }
 

@@ -132,7 +132,7 @@ fn explain_scorer_shows_accept_and_reject_examples() {
             assert!(example.starts_with("   1     2.0 s  ") && example.contains("\nand reads "), "{text}");
         }
     }
-    assert_eq!(measured, 35);
+    assert_eq!(measured, 36);
     assert_eq!(folder.json(&["explain", "delegation_depth"], 0)["also"][0]["kind"], "check");
     let check = folder.json(&["explain", "graph_acyclic"], 0);
     assert!(!check["rejects"]["edits"].as_array().unwrap().is_empty() && !check["rejects"]["findings"].as_array().unwrap().is_empty());

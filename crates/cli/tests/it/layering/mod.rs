@@ -138,7 +138,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("score", "coverage", &["example"]),
     ("score", "diff", &["compare", "scorers"]),
     ("score", "evidence", &["example", "questions"]),
-    ("score", "external_scores", &["evidence", "questions"]),
+    ("score", "external_scores", &["evidence", "example", "questions", "sample_run"]),
     ("score", "facts", &["compare", "evidence", "finding"]),
     ("score", "finding", &[]),
     ("score", "example", &[]),
@@ -147,7 +147,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("score", "outcome", &[]),
     ("score", "planned_metrics", &[]),
     ("score", "quality", &["compare", "confusability", "scorers"]),
-    ("score", "questions", &[]),
+    ("score", "questions", &["example"]),
     ("score", "rules", &["compare", "example"]),
     ("score", "sample_run", &[]),
     (
