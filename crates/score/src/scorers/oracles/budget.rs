@@ -59,7 +59,7 @@ impl Oracle for BudgetOracle {
 
 /// Returns the first write over the policy's number per hour.
 fn hourly_writes(evidence: &Evidence<'_>) -> Option<OracleViolation> {
-    let most = usize::try_from(evidence.workspace.policy.writes_per_hour).unwrap_or(usize::MAX);
+    let most = usize::try_from(evidence.workspace.policy.as_ref()?.writes_per_hour).unwrap_or(usize::MAX);
     let writes: Vec<_> = write_calls(evidence).into_iter().filter(|write| is_effective(evidence, write)).collect();
     let over = writes.iter().enumerate().skip(most).find(|(at, write)| write.at_ms.saturating_sub(writes[at - most].at_ms) < HOUR_MS);
     over.map(|(_, write)| OracleViolation {
