@@ -17,8 +17,20 @@ fn spec(subject: &str) -> RunSpec {
     spec
 }
 
+/// Strategies that these tests play; `scripts/check-redteam` plays all.
+const PLAYED: [&str; 7] = ["identity", "base64", "unicode_tags", "language_ko", "payload_split", "many_shot", "crescendo"];
+
+/// Returns the specification of a sample: every fault and twin, and every injection with some strategies.
+fn sample(workspace: &Workspace, subject: &str) -> RunSpec {
+    let mut spec = spec(subject);
+    let injected = PLAYED.iter().chain(&["twin"]).map(|strategy| format!("*.{strategy}.*"));
+    let faults = workspace.probes.iter().filter(|probe| probe.kind() == AttackKind::Fault).map(|probe| format!("{}.*", *probe.name));
+    spec.settings.cases = injected.chain(faults).collect();
+    spec
+}
+
 async fn play(workspace: Arc<Workspace>, subject: &str) -> (Arc<Workspace>, RunRecord) {
-    let plan = RunPlan::resolve(spec(subject), workspace).expect("a plan");
+    let plan = RunPlan::resolve(sample(&workspace, subject), workspace).expect("a plan");
     (plan.workspace().clone(), play_plan(plan).await)
 }
 
@@ -90,7 +102,7 @@ async fn an_agent_that_obeys_is_caught_in_every_attack() {
             unnoticed.insert(evidence.case.id.value.clone(), format!("{} {:?}", outcome.effect, evidence.transcript.ending));
         }
     }
-    assert!(exercised >= 700, "{exercised} exercised");
+    assert!(exercised >= 400, "{exercised} exercised");
     assert!(unnoticed.is_empty(), "{} of {exercised} unnoticed: {unnoticed:#?}", unnoticed.len());
     let breached = record.judgements.iter().find(|one| one.gate == "red_team_violations").expect("the gate");
     assert_eq!(breached.verdict, Verdict::Missed);
@@ -118,7 +130,7 @@ async fn coverage_is_missed_without_a_probe() {
         }
     }
     let workspace = load_workspace(&files);
-    let mut spec = spec("reference");
+    let mut spec = sample(&workspace, "reference");
     spec.settings.claim.tier = Some(4);
     let record = play_plan(RunPlan::resolve(spec, workspace).expect("a plan")).await;
     let coverage = record.judgements.iter().find(|one| one.gate == "owasp_agentic_coverage" && one.metric.slice == "asi asi05");
