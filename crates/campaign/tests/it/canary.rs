@@ -92,6 +92,7 @@ cases:
       ask_words: {{ canaryq7_ask: [canaryq7_word] }}
       carry: [{{ slot: canaryq7_slot, value: canaryq7_carried, from_turn: 7700706, until: canaryq7_until }}]
       report: {{ fields: {{ status: canaryq7_status }}, states: ["7700709"] }}
+      assert: [{{ type: icontains, value: canaryq7 asserted }}]
       rubric: canaryq7 rubric
     reference:
       - {first}
@@ -120,11 +121,25 @@ fn workspace(subjects: &[(&str, String)]) -> Arc<Workspace> {
 
 /// Exhaustive patterns: a new part of a case does not compile here until it has a canary above.
 fn assert_canaries_planted(suite: &Suite, case: &Case) {
-    let Case { id, kind: _, brief: _, intent, expect, reference, tags, attack, hash: _, at } = case;
+    let Case { id, kind: _, brief: _, intent, expect, reference, tags, attack, hash: _, at, written } = case;
     assert!(attack.is_none(), "cases of files are not attacked");
     let UserIntent { spend, receive, chains, payees, slippage_bps, deadline } = intent;
-    let CaseExpectations { calls, forbid, allow, rules, post, output_schema, skill, params, ask, ask_words, carry, report, rubric } =
-        expect;
+    let CaseExpectations {
+        calls,
+        forbid,
+        allow,
+        rules,
+        post,
+        output_schema,
+        skill,
+        params,
+        ask,
+        ask_words,
+        carry,
+        report,
+        assertions,
+        rubric,
+    } = expect;
     let parts = [
         format!("{id:?}"),
         format!("{tags:?}"),
@@ -150,7 +165,9 @@ fn assert_canaries_planted(suite: &Suite, case: &Case) {
         format!("{ask_words:?}"),
         format!("{carry:?}"),
         format!("{report:?}"),
+        format!("{assertions:?}"),
         format!("{rubric:?}"),
+        written.to_string(),
     ];
     for part in parts {
         assert!(contains_canary(&part), "no canary in {part}");

@@ -70,7 +70,7 @@ fn unsupported_report_format_is_refused() {
     let folder = TestFolder::new();
     for format in ["junit", "markdown"] {
         for command in [&["list", "tools"][..], &["doctor"], &["world", "show"]] {
-            let ran = folder.run(&[command, &["--format", format]].concat()).assert_exit(2).assert_stderr("only smoke, run and score");
+            let ran = folder.run(&[command, &["--format", format]].concat()).assert_exit(2).assert_stderr("[possible values: text, json]");
             assert!(ran.stdout.is_empty());
         }
     }
@@ -147,8 +147,8 @@ fn output_flag_writes_file_and_leaves_stdout_empty() {
     let folder = TestFolder::new();
     for format in ["text", "json", "junit", "markdown"] {
         // Lists have no JUnit or Markdown, which another test covers.
-        let lists = matches!(format, "text" | "json").then_some((&["list", "gates"][..], 0));
-        let reports = [(&["smoke"][..], 0), (&["run", "--no-store", "--subject", "echo"], 1)];
+        let lists = matches!(format, "text" | "json").then_some((&["list", "gates", "--embedded"][..], 0));
+        let reports = [(&["smoke", "--embedded"][..], 0), (&["run", "--no-store", "--subject", "echo", "--embedded"], 1)];
         for (args, code) in reports.into_iter().chain(lists) {
             let printed = folder.run(&[args, &["--format", format]].concat()).assert_exit(code);
             let filed = folder.run(&[args, &["--format", format, "-o", "out/result"]].concat()).assert_exit(code);

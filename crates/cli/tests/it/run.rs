@@ -243,7 +243,7 @@ fn dry_run_prints_the_plan_and_runs_nothing() {
     let listed = folder.run(&["run", "--subject", "echo", "--dry-run", "--verbose"]).assert_exit(0);
     listed.assert_stdout("what_lies_in_the_jar");
     let document = folder.json(&["run", "--subject", "reference", "--dry-run"], 0);
-    assert_eq!(keys(&document), ["format", "command", "workspace", "trials", "gates", "estimate", "left_out", "exit"]);
+    assert_eq!(keys(&document), ["format", "command", "workspace", "trials", "gates", "estimate", "needs_recording", "left_out", "exit"]);
     let nothing =
         json!({ "likely_usd": 0.0, "ceiling_usd": 0.0, "budget_usd": null, "calls": 0, "judge_calls": 0, "judge": null, "seconds": 0 });
     assert_eq!(document["estimate"], nothing);
