@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_pinned_operator_exchanges_nothing() {
-        let operator = WorldOperator::pinned(WALLET);
+        let operator = WorldOperator::pinned(Some(WALLET));
         assert_eq!(operator.swap_text(&WALLET.to_string()), WALLET.to_string());
         assert_eq!(operator.signer().address(), WALLET);
     }

@@ -369,8 +369,6 @@ fn faults_are_exercised_when_they_happen() {
     });
     assert!(exercised(late("swap_execute"), timed_out.clone()) && !exercised(late("token_transfer"), timed_out));
     assert!(!exercised(late("swap_execute"), clean_swap()));
-    assert!(exercised(WorldFault::LowerLimit { per_tx_usd: 1 }, clean_swap()));
-    assert!(!exercised(WorldFault::LowerLimit { per_tx_usd: 1 }, vec![called(1, "wallet_get_balance", json!({}))]));
 }
 
 #[test]
