@@ -39,6 +39,8 @@ enum InputCapture {
     Program,
     /// A service that logs every request.
     Requests,
+    /// A server of the chat API or of A2A that logs every request.
+    AgentServer,
     /// A model vendor on loopback that logs every request.
     Model,
 }
@@ -56,6 +58,8 @@ const PROVIDER_KINDS: &[(ProviderKind, InputCapture)] = &[
     (ProviderKind::Process, InputCapture::Program),
     (ProviderKind::Http, InputCapture::Requests),
     (ProviderKind::Mcp, InputCapture::Program),
+    (ProviderKind::Chat, InputCapture::AgentServer),
+    (ProviderKind::A2a, InputCapture::AgentServer),
 ];
 
 #[test]
@@ -301,6 +305,12 @@ fn reply(kind: ProviderKind) -> Value {
                 "content": [{ "type": "output_text", "text": "seen", "annotations": [] }] }],
             "usage": { "input_tokens": 1, "output_tokens": 1, "total_tokens": 2 } }),
         ),
+        // Card and answer in one.
+        (
+            ProviderKind::A2a,
+            json!({ "url": "", "jsonrpc": "2.0", "id": 1,
+            "result": { "kind": "message", "role": "agent", "messageId": "1", "parts": [{ "kind": "text", "text": "seen" }] } }),
+        ),
         (
             ProviderKind::Ollama,
             json!({ "model": "m", "message": { "role": "assistant", "content": "seen" }, "done": true,
@@ -310,10 +320,13 @@ fn reply(kind: ProviderKind) -> Value {
     vendors.into_iter().find(|(vendor, _)| *vendor == kind).map_or(chat, |(_, reply)| reply)
 }
 
-/// Starts a server that stores every request and gives the same reply to each.
-fn recording_server(answer: Value) -> (String, Arc<Mutex<String>>) {
+/// Starts a server that stores every request and gives the same reply to each, with its own URL if the reply has one.
+fn recording_server(mut answer: Value) -> (String, Arc<Mutex<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
+    if let Some(own) = answer.get_mut("url") {
+        *own = json!(url);
+    }
     let kept = Arc::<Mutex<String>>::default();
     let keep = kept.clone();
     std::thread::spawn(move || {
@@ -326,7 +339,7 @@ fn recording_server(answer: Value) -> (String, Arc<Mutex<String>>) {
                 let text = String::from_utf8_lossy(&request).into_owned();
                 let whole = text.split_once("\r\n\r\n").is_some_and(|(head, body)| {
                     let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned));
-                    length.is_some_and(|length| body.len() >= length.trim().parse::<usize>().unwrap())
+                    length.map_or(head.starts_with("GET "), |length| body.len() >= length.trim().parse::<usize>().unwrap())
                 });
                 if whole || n == 0 {
                     keep.lock().unwrap().push_str(&text);
@@ -387,6 +400,16 @@ async fn subjects_never_see_a_canary() {
                 let transcripts = run_subject(&workspace(&[(word, file)]), word).await;
                 let seen = kept.lock().unwrap().clone();
                 assert!(seen.contains("\"hello\"") && seen.contains("swap_get_quote"), "{seen}");
+                assert_clean(word, &(seen + &transcript_text(&transcripts)));
+            }
+            InputCapture::AgentServer => {
+                let (url, kept) = recording_server(reply(*kind));
+                let file = format!("subject: {word}\nprovider: {word}\nurl: {url}\nabout: Logs every request.\n");
+                let transcripts = run_subject(&workspace(&[(word, file)]), word).await;
+                assert!(transcripts.iter().all(|one| one.ending == model::Ending::Finished), "{word}: {}", transcript_text(&transcripts));
+                let seen = kept.lock().unwrap().clone();
+                let offer = if *kind == ProviderKind::A2a { "\"bardo\"" } else { "swap_get_quote" };
+                assert!(seen.contains(offer), "{word}: {seen}");
                 assert_clean(word, &(seen + &transcript_text(&transcripts)));
             }
             InputCapture::Model => {

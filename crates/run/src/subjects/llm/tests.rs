@@ -101,6 +101,7 @@ async fn totals_of_replies_are_absent_where_a_reply_lacks_the_number() {
 fn llm(replies: Vec<ModelReply>, output_tokens: u64) -> (LlmSubject, Arc<ReplyListProvider>) {
     let script = Arc::new(ReplyListProvider { replies: Mutex::new(replies), ..ReplyListProvider::default() });
     let model = LlmModel {
+        role: ModelRole::Model,
         provider: script.clone(),
         name: "scripted".into(),
         temperature: None,
