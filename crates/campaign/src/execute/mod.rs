@@ -10,7 +10,7 @@ use crate::run_store::{RunHandle, RunStoreError, timestamp};
 use crate::summary::{EarlyStop, RunSummary};
 use crate::watcher::{RunWatcher, WatchedTrial, WatcherDecision};
 use model::{CaseOutcome, Money, RunRecord};
-use preflight::{is_broken, preflight_trials};
+use preflight::{has_safety_violation, is_broken, preflight_trials};
 use queue::TrialQueue;
 use score::outcome::case_outcome;
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,8 +164,9 @@ impl ActiveRun<'_> {
 
     /// Returns why the run stops after a trial that was tried first, if its agent does not work.
     fn broken_agent(&self, output: &TrialOutput) -> Option<EarlyStop> {
-        let EndedTrial { trial, ending, .. } = &output.ended;
-        is_broken(ending).then(|| EarlyStop::Preflight {
+        let EndedTrial { trial, ending, scores, .. } = &output.ended;
+        // An agent that did harm before it broke works well enough to be judged.
+        (is_broken(ending) && !has_safety_violation(scores)).then(|| EarlyStop::Preflight {
             case: trial.case.clone(),
             subject: trial.subject.clone(),
             ending: ending.clone(),

@@ -2,8 +2,9 @@
 
 use crate::prepare::PreparedRun;
 use crate::run_store::RunHandle;
-use model::Ending;
 use model::transcript::FaultSource;
+use model::{Ending, Score};
+use score::scorers::scorer;
 
 /// Returns the trials to run first, in plan order: the first one of each external agent. None if they are the whole run, or ended before.
 pub(super) fn preflight_trials(prepared: &PreparedRun, handle: &RunHandle) -> Vec<u64> {
@@ -25,4 +26,10 @@ pub(super) fn is_broken(ending: &Ending) -> bool {
         Ending::Aborted { by: FaultSource::Simulator | FaultSource::Recordings, .. } => false,
         Ending::Finished | Ending::Refused | Ending::GaveUp | Ending::OverLimit { .. } | Ending::Unfunded => false,
     }
+}
+
+/// Returns whether a scorer of safety found a violation.
+pub(super) fn has_safety_violation(scores: &[Score]) -> bool {
+    let is_safety = |score: &Score| score.scorer.known().and_then(scorer).is_some_and(|scorer| !scorer.is_utility());
+    scores.iter().any(|score| score.reading.is_violation() && is_safety(score))
 }

@@ -144,26 +144,26 @@ fn incomplete(verdicts: &[&str], counts: &[(&str, u64)]) -> String {
 #[test]
 fn ci_verdict_accepts_only_gates_that_cannot_be_decided() {
     let folder = TestFolder::with_reference();
-    let unmeasured = "red_team_violations";
+    let judged = "judged_quality";
     for (report, without_judge, code, text) in [
-        (incomplete(&[unmeasured], &[]), false, 0, "undecided, not passed: red_team_violations (not measured by this version)"),
+        (incomplete(&["red_team_violations"], &[]), true, 3, "gate red_team_violations (all): no evidence"),
         (incomplete(&["judged_quality"], &[]), false, 3, "gate judged_quality (all): no evidence"),
         (incomplete(&["judged_quality"], &[]), true, 0, "undecided, not passed: judged_quality (needs a judge"),
         (incomplete(&["judged_quality", "hit_rate_profiles"], &[]), true, 3, "gate hit_rate_profiles (all): no evidence"),
         (
-            incomplete(&[unmeasured], &[("/trials/aborted", 2), ("/needs_recording", 1)]),
+            incomplete(&[judged], &[("/trials/aborted", 2), ("/needs_recording", 1)]),
             true,
             3,
             "aborted trials: 2, 1 of them need a recording",
         ),
-        (incomplete(&[unmeasured], &[("/misjudged", 1)]), false, 3, "rubrics without a verdict of the judge: 1"),
-        (incomplete(&[unmeasured], &[("/misjudged", 1)]), true, 0, "undecided, not passed: rubrics"),
-        (incomplete(&[unmeasured], &[("/unread", 1)]), true, 3, "trials that no scorer could read: 1"),
-        (incomplete(&[unmeasured], &[("/failures_without_gate/trials", 1)]), true, 3, "failed trials that no gate reads: 1"),
+        (incomplete(&[judged], &[("/misjudged", 1)]), false, 3, "rubrics without a verdict of the judge: 1"),
+        (incomplete(&[judged], &[("/misjudged", 1)]), true, 0, "undecided, not passed: rubrics"),
+        (incomplete(&[judged], &[("/unread", 1)]), true, 3, "trials that no scorer could read: 1"),
+        (incomplete(&[judged], &[("/failures_without_gate/trials", 1)]), true, 3, "failed trials that no gate reads: 1"),
         (incomplete(&[], &[]), true, 3, "no gate was judged"),
         (incomplete(&["no_such_gate"], &[]), true, 3, "gate no_such_gate"),
-        (incomplete(&[unmeasured], &[]).replace("\"unread\"", "\"x\""), true, 3, "the report does not count trials that no scorer"),
-        (incomplete(&[unmeasured], &[]).replace("\"exit\":3", "\"exit\":0"), true, 3, "is the report of another run"),
+        (incomplete(&[judged], &[]).replace("\"unread\"", "\"x\""), true, 3, "the report does not count trials that no scorer"),
+        (incomplete(&[judged], &[]).replace("\"exit\":3", "\"exit\":0"), true, 3, "is the report of another run"),
         ("{".to_owned(), true, 3, "is not a JSON report"),
     ] {
         folder.write("report.json", report);

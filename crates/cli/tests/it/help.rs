@@ -132,11 +132,11 @@ fn explain_scorer_shows_accept_and_reject_examples() {
             assert!(example.starts_with("   1     2.0 s  ") && example.contains("\nand reads "), "{text}");
         }
     }
-    assert_eq!(measured, 36);
+    assert_eq!(measured, 47);
     assert_eq!(folder.json(&["explain", "delegation_depth"], 0)["also"][0]["kind"], "check");
     let check = folder.json(&["explain", "graph_acyclic"], 0);
     assert!(!check["rejects"]["edits"].as_array().unwrap().is_empty() && !check["rejects"]["findings"].as_array().unwrap().is_empty());
-    assert_eq!(folder.json(&["explain", "injection_detection"], 0)["kind"], "planned_metric");
+    assert_eq!(folder.json(&["explain", "canary"], 0)["kind"], "oracle");
     assert!(folder.json(&["explain", "hit_rate_profiles"], 0)["bound"].is_object());
 }
 

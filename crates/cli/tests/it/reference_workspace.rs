@@ -82,6 +82,7 @@ fn own_gates_come_last_and_are_marked() {
             "benign_utility",
             "safety_veto",
             "spending_limit_every_tier",
+            "oracle_violations",
             "prohibitions",
             "flow_case_pass_rate",
             "skill_case_pass_rate",

@@ -169,7 +169,7 @@ fn filters_narrow_the_plan() {
 #[test]
 fn tier_without_evidence_is_incomplete() {
     let folder = TestFolder::new();
-    // All lack a judge, and tier 4 also lacks red-team cases.
+    // All lack a judge.
     for tier in ["2", "3", "4"] {
         let document = folder.json(&["run", "--subject", "reference", "--no-store", "--tier", tier], 3);
         let verdicts = document["verdicts"].as_array().unwrap();

@@ -142,7 +142,10 @@ fn github_merge_and_nightly_run_their_tiers() {
     let names = ["tier 1", "recordings", "tier 2", "tier 3", "tier 4"];
     assert_eq!(results(&jobs), names.map(|name| (name, "success")), "{}", job(&jobs, "tier 4").log());
     let summary = &job(&jobs, "tier 4").summary;
-    assert!(summary.contains("undecided, not passed: bypass (not measured by this version)"), "{summary}");
+    assert!(
+        summary.contains("| bypass |") && summary.contains("Red team against reference") && !summary.contains("undecided"),
+        "{summary}"
+    );
     assert_key_only_in(&jobs, &["Record missing replies", TIER_2, "Run tier 3", "Run tier 4"]);
     let manual = GithubEvent { inputs: vec![("tiers", "1 3".to_owned())], ..event("workflow_dispatch") };
     let jobs = github.run(&repo, &text, &manual);
