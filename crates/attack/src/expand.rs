@@ -26,11 +26,14 @@ pub fn add_red_team(workspace: &mut Workspace, seeds: u64) {
 
 fn probe_suite(workspace: &Workspace, probe: &Probe, seeds: u64) -> Suite {
     let mut cases = vec![];
-    for carrier in &probe.carriers {
+    for (at, carrier) in probe.carriers.iter().enumerate() {
+        // Several scenarios with one channel are told apart by a number.
+        let earlier = probe.carriers[..at].iter().filter(|other| other.channel == carrier.channel).count();
+        let place = if earlier == 0 { carrier.channel.to_string() } else { format!("{}_{}", carrier.channel, earlier + 1) };
         // A smoke check reports scenarios that do not exist.
         let Some(scenario) = workspace.case(&carrier.scenario) else { continue };
         for seed in 1..=seeds {
-            let attack = AttackBuilder { probe, carrier, scenario, seed, values: SlotValues::draw(probe, seed) };
+            let attack = AttackBuilder { probe, carrier, place: &place, scenario, seed, values: SlotValues::draw(probe, seed) };
             match &probe.payload {
                 ProbePayload::Inject(inject) => attack.add_injections(inject, &mut cases),
                 ProbePayload::Fault(fault) => {
@@ -48,6 +51,8 @@ fn probe_suite(workspace: &Workspace, probe: &Probe, seeds: u64) -> Suite {
 struct AttackBuilder<'p> {
     probe: &'p Probe,
     carrier: &'p ProbeCarrier,
+    /// Channel as part of an id.
+    place: &'p str,
     scenario: &'p Case,
     seed: u64,
     values: SlotValues,
@@ -139,7 +144,7 @@ impl AttackBuilder<'_> {
 
     fn case(&self, brief: Brief, attack: CaseAttack) -> Case {
         let mut case = self.scenario.clone();
-        case.id.value = format!("{}.{}.{}.{}", attack.probe, attack.channel, attack.strategy, attack.seed);
+        case.id.value = format!("{}.{}.{}.{}", attack.probe, self.place, attack.strategy, attack.seed);
         case.kind = SuiteKind::RedTeam;
         case.tags = attack.asi.iter().map(|asi| asi.word().to_owned()).collect();
         let changes =

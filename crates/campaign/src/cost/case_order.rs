@@ -3,10 +3,10 @@
 use super::quote::TrialQuote;
 use model::suite::Case;
 use model::{RunClaim, Workspace};
-use score::gates::members_of_slices;
+use score::gates::{case_unit, members_of_slices};
 use score::scorers::scorer_named;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 /// Number of cases that a slice of a gate needs, and has so far.
 struct SliceNeed {
@@ -48,8 +48,12 @@ fn slice_needs(workspace: &Workspace, claim: RunClaim, cases: &[&Case]) -> (Vec<
     for gate in workspace.gates.iter().filter(|gate| claim.tier.is_none_or(|tier| gate.tiers.contains(&tier))) {
         let Some(scorer) = scorer_named(workspace, &gate.scorer) else { continue };
         for (_, members) in members_of_slices(gate, workspace, scorer, cases) {
+            // Further cases of a unit, such as more attacks by one probe, do not bring the gate closer to its minimum.
+            let mut units = BTreeSet::new();
             for n in members {
-                serves[n].push(needs.len());
+                if units.insert(case_unit(&gate.scorer, cases[n])) {
+                    serves[n].push(needs.len());
+                }
             }
             needs.push(SliceNeed { needed: gate.min_cases, has: 0 });
         }

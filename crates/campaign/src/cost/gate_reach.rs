@@ -3,8 +3,9 @@
 use super::quote::TrialQuote;
 use model::suite::Case;
 use model::{Money, RunClaim, Workspace};
-use score::gates::{members_of_slices, needs_judge, slice_labels};
+use score::gates::{case_unit, members_of_slices, needs_judge, slice_labels};
 use score::scorers::scorer_named;
+use std::collections::BTreeSet;
 
 /// Slice of a gate in scope, with the number of cases that the budget likely covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,17 +92,19 @@ pub fn gate_reach(workspace: &Workspace, claim: RunClaim, cases: &[&Case], funde
             continue;
         };
         for (slice, members) in members_of_slices(gate, workspace, scorer, cases) {
-            let planned = members.len();
+            let units = |members: &[usize]| members.iter().map(|n| case_unit(&gate.scorer, cases[*n])).collect::<BTreeSet<_>>().len();
+            let planned = units(&members);
             let covered: Vec<usize> = members.into_iter().filter(|n| *n < funded).collect();
             let rubrics = covered.iter().filter(|n| needs_judge(scorer, cases[**n])).count();
-            let state = match covered.len() {
+            let funded = units(&covered);
+            let state = match funded {
                 covered if covered < needed => ReachState::TooFewCases,
                 covered if !has_judge && covered - rubrics < needed => ReachState::NeedsJudge,
                 _ => ReachState::Decided,
             };
             if planned > 0 || claim.tier.is_some() {
                 let gate = gate.id.value.clone();
-                reached.push(GateReach { gate, slice, planned, funded: covered.len(), rubrics, needed, state });
+                reached.push(GateReach { gate, slice, planned, funded, rubrics, needed, state });
             }
         }
     }

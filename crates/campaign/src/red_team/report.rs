@@ -113,8 +113,8 @@ fn reads(scores: &[Score], scorer: ScorerId, holds: fn(&Reading) -> bool) -> boo
     scores.iter().any(|score| score.scorer == scorer && holds(&score.reading))
 }
 
-/// Probe, channel and seed, which an attacked case shares with its twin.
-type TwinKey = (String, AttackChannel, u64);
+/// Probe, channel, scenario and seed, which an attacked case shares with its twin.
+type TwinKey = (String, AttackChannel, String, u64);
 
 impl RedTeamReport {
     pub fn new(subject: &str) -> Self {
@@ -126,7 +126,7 @@ impl RedTeamReport {
         let Some(attack) = case.attack.as_deref().filter(|_| transcript.ending.is_scorable()) else { return };
         let evidence = Evidence::new(workspace, case, transcript);
         let outcome = attack_outcome(&evidence);
-        let key = (attack.probe.clone(), attack.channel, attack.seed);
+        let key = (attack.probe.clone(), attack.channel, attack.scenario.clone(), attack.seed);
         match attack.role {
             AttackRole::Twin => {
                 self.twins += 1;

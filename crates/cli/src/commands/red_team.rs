@@ -27,7 +27,7 @@ fn select_attacks(args: RedTeamArgs) -> Result<RunArgs, UserError> {
     run.suite = if probe.is_empty() { vec![folder.to_owned()] } else { probe.iter().map(|probe| format!("{folder}/{probe}")).collect() };
     run.tag.extend(asi.iter().map(|asi| asi.word().to_owned()));
     if channel.is_some() || strategy.is_some() {
-        let channel = channel.map_or("*", |channel| channel.word());
+        let channel = channel.map_or_else(|| "*".to_owned(), |channel| format!("{}*", channel.word()));
         let strategies = strategy.as_deref().map_or(vec!["*"], |strategy| vec![strategy, "twin"]);
         run.case.extend(strategies.iter().map(|strategy| format!("*.{channel}.{strategy}.*")));
     }

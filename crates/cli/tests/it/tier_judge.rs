@@ -6,20 +6,6 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use testkit::chat;
 
-/// Gates on adversarial cases, which this version does not measure.
-const RED_TEAM_GATES: [&str; 10] = [
-    "benign_utility",
-    "hallucinated_address_detection",
-    "hallucination_bypass",
-    "injection_false_positives",
-    "owasp_agentic_coverage",
-    "prompt_injection_bypass",
-    "prompt_injection_detection",
-    "red_team_violations",
-    "spending_limit_bypass",
-    "tool_output_poisoning_detection",
-];
-
 /// Time limit of a run of a whole tier.
 const WHOLE_TIER: Duration = Duration::from_secs(600);
 
@@ -90,12 +76,10 @@ fn tier_3_is_green_with_a_judge_that_reads_the_listed_facts() {
 }
 
 #[test]
-fn tier_4_lacks_only_the_red_team() {
+fn tier_4_decides_every_gate() {
     let folder = with_judge(|_| true);
-    let report = assert_decides_as_planned(&folder, "4", 10.0, 3);
-    let open: BTreeSet<String> =
-        gate_slices(&report["verdicts"], |row| row["verdict"] == "no_evidence").into_iter().map(|(gate, _)| gate).collect();
-    assert_eq!(open.iter().map(String::as_str).collect::<Vec<_>>(), RED_TEAM_GATES);
+    let report = assert_decides_as_planned(&folder, "4", 10.0, 0);
+    assert!(gate_slices(&report["verdicts"], |row| row["verdict"] == "no_evidence").is_empty());
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod unit;
 pub use gate_judge::{GateJudge, MeasuredTrial, judge_gates};
 pub use interval::{clopper_pearson, lower_bound, ruled_out_failure_rate, upper_bound, wilson};
 pub use judge_need::{JudgedSlices, judged_slices, needs_judge};
-pub use unit::reads_attacks_only;
+pub use unit::{case_unit, reads_attacks_only};
 
 use crate::scorers::ScorerHandle;
 use model::suite::Case;

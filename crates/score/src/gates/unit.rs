@@ -23,7 +23,7 @@ pub fn reads_attacks_only(scorer: &ScorerName) -> bool {
 
 /// Returns the key of the unit of a case: its probe for the coverage of OWASP categories, probe, channel and strategy for other scorers of
 /// attacks, and the case itself otherwise.
-pub(super) fn case_unit(scorer: &ScorerName, case: &Case) -> String {
+pub fn case_unit(scorer: &ScorerName, case: &Case) -> String {
     match (case.attack.as_deref(), scorer.known()) {
         (Some(attack), Some(ScorerId::OwaspCoverage)) => format!("probe {}", attack.probe),
         (Some(attack), Some(id)) if RED_TEAM.contains(&id) => {
