@@ -1,5 +1,7 @@
 //! Runs with random flags, killed at a random moment: resumed without flags, each has the record of an undisturbed run.
 
+#![expect(clippy::print_stdout, reason = "the log shows how many schedules were hit")]
+
 use super::fixture::{CrashFixture, CrashOutput};
 #[cfg(target_os = "linux")]
 use super::sockets::run_without_sockets;
@@ -119,7 +121,6 @@ async fn run_killed_and_resumed_without_flags_has_the_undisturbed_record() {
         killed += u64::from(outcome);
         replayed += u64::from(outcome && schedule.recording == RecordingFlag::Replay);
     }
-    #[expect(clippy::print_stdout, reason = "the log of the full number shows how many were hit")]
     println!("{} schedules: {killed} killed before their end, {replayed} of them replaying", schedule_count());
     assert!(killed > schedule_count() / 2 && replayed > 0, "{killed} killed, {replayed} of them replaying");
 }
@@ -234,7 +235,6 @@ async fn kill_between_start_and_end(stage: &CrashFixture, args: &[&str], store: 
         delay = late.map_or(early * 2, |late| (early + late) / 2);
     }
     // A run of few trials can be over within less time than a kill can be aimed at; how many must be hit is asserted over all schedules.
-    #[expect(clippy::print_stdout, reason = "the log shows why a schedule was not hit")]
     println!("no kill of {MAX_KILLS} hit the run: too short {early:?}, too long {late:?}");
     KillOutcome { was_killed: false, asked: stage.request_count(), resumed: resume(stage, store).await }
 }
