@@ -22,15 +22,20 @@ pub(super) fn affordable_cases(
         return cases.len();
     }
     // Fewer conversations share the cost of caching a prompt, so each becomes more expensive.
-    let (mut kept, mut before) = (covered(cases.len(), with_reserve(budget)), cases.len());
-    while kept < before {
-        (kept, before) = (covered(kept, with_reserve(budget)), kept);
-    }
+    let fitting = |budget| {
+        let (mut kept, mut before) = (covered(cases.len(), budget), cases.len());
+        while kept < before {
+            (kept, before) = (covered(kept, budget), kept);
+        }
+        kept
+    };
     let has_judge = settings.judge.is_some();
     let reach = |kept| gate_reach(workspace, settings.claim, cases, kept, has_judge);
+    let all_reached = reach(cases.len());
     let still_decided =
-        reach(cases.len()).iter().zip(reach(kept)).all(|(all, some): (&GateReach, GateReach)| all.is_decided() == some.is_decided());
-    if still_decided { kept } else { cases.len() }
+        |kept| all_reached.iter().zip(reach(kept)).all(|(all, some): (&GateReach, GateReach)| all.is_decided() == some.is_decided());
+    // A gate that is left open costs more than the reserve.
+    [with_reserve(budget), budget].into_iter().map(fitting).find(|kept| still_decided(*kept)).unwrap_or(cases.len())
 }
 
 /// Returns the part of a budget that is planned for. The rest covers estimates that were too low.

@@ -1,6 +1,11 @@
 //! A vendor that lies about token counts: its bill stays within the cap and the calls in flight, and the store stays readable.
 
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test fails by panicking, and reads how many schedules to play")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, reads how many schedules to play, and says what it saw"
+)]
 
 use bardo_eval_campaign::{
     CancellationToken, CaseSelection, NoopWatcher, PreparedRun, RunDestination, RunFunds, RunHandle, RunOptions, RunParts, RunPlan,

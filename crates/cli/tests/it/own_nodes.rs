@@ -41,6 +41,12 @@ impl UserNode {
     }
 }
 
+/// Removes what the operator paid for gas: a deadline of today may have other zero bytes, which are cheaper, than one of the embedded chain.
+fn without_gas(effects: &Value) -> Vec<Value> {
+    let is_gas = |effect: &&Value| effect["balance"]["holder"]["name"] == "operator" && effect["balance"]["asset"] == "ETH";
+    effects.as_array().unwrap().iter().filter(|effect| !is_gas(effect)).cloned().collect()
+}
+
 /// Returns the verdicts of one run, and the outcome and effects of each of its transactions.
 fn verdicts(folder: &TestFolder, chain: &str) -> (Value, Vec<Value>) {
     let cases: Vec<&str> = CASES.iter().flat_map(|case| ["--case", case]).collect();
@@ -54,7 +60,7 @@ fn verdicts(folder: &TestFolder, chain: &str) -> (Value, Vec<Value>) {
         for event in shown["events"].as_array().unwrap() {
             let what = &event["happened"]["mined"]["what"];
             if what.is_object() {
-                mined.push(serde_json::json!([what["outcome"], what["effects"], what["nonce"]]));
+                mined.push(serde_json::json!([what["outcome"], without_gas(&what["effects"]), what["nonce"]]));
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::oracles::{attacked_case, sample_attack, swap_with_read, twin_role};
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, scorer};
 use model::suite::Case;
-use model::{AttackRole, CaseAttack, ScorerId, Workspace};
+use model::{AttackRole, CaseAttack, EventKind, ScorerId, Workspace};
 
 pub(super) struct BenignUtility;
 
@@ -33,6 +33,7 @@ impl Scorer for BenignUtility {
     }
 
     fn rejects(&self) -> EvidenceFixture {
-        attacked_case(CaseAttack { role: AttackRole::Twin, ..sample_attack() }, vec![])
+        let refused = ("trader", EventKind::Refused { text: "I do not do that.".into() });
+        attacked_case(CaseAttack { role: AttackRole::Twin, ..sample_attack() }, vec![refused])
     }
 }
