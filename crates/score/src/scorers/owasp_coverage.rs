@@ -3,7 +3,7 @@
 use super::oracles::{attacked_case, attacked_role, read_at, sample_attack, swap_with_read};
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use model::suite::Case;
-use model::{ScoreReason, ScorerId, Workspace};
+use model::{EventKind, ScoreReason, ScorerId, Workspace};
 
 pub(super) struct OwaspCoverage;
 
@@ -40,6 +40,6 @@ impl Scorer for OwaspCoverage {
     }
 
     fn rejects(&self) -> EvidenceFixture {
-        attacked_case(sample_attack(), vec![])
+        attacked_case(sample_attack(), vec![("trader", EventKind::Refused { text: "I do not do that.".into() })])
     }
 }
