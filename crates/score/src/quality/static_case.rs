@@ -19,7 +19,7 @@ impl<'w> StaticCase<'w> {
         let mut case = case.clone();
         case.expect.post.clear();
         case.expect.rubric = None;
-        // What a tool returns, and what a model takes, is known after a run.
+        // Answers of tools, and the time and cost of a model, are known after a run.
         case.expect.assertions.retain(|assertion| !assertion.kind.measures_usage() && !matches!(assertion.on, AssertedText::Returned(_)));
         let reference = case.reference.clone();
         let mut static_case = Self { workspace, case, decision: ReviewDecision::Approve };
