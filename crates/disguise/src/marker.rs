@@ -15,8 +15,8 @@ const LONG_NUMBER: usize = 16;
 pub fn contains_marker(text: &str, marker: &str) -> bool {
     let digits = marker.strip_prefix("0x").filter(|digits| digits.len() >= LONG_NUMBER && digits.bytes().all(|c| c.is_ascii_hexdigit()));
     let folded = normalize(digits.unwrap_or(marker));
-    // No encoding is shorter than the marker itself.
-    if folded.is_empty() || text.chars().count() < folded.chars().count() {
+    // The shortest encoding is base64 of the bytes that hex digits stand for: two characters for three digits.
+    if folded.is_empty() || text.chars().count() < folded.chars().count() * 2 / 3 {
         return false;
     }
     if folded.chars().count() >= LONG_MARKER {
