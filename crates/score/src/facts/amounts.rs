@@ -85,6 +85,11 @@ impl UsdAmount {
         u64::try_from(cents).map_or(f64::MAX, |cents| cents as f64 / 100.0)
     }
 
+    /// Returns the amount less a share in basis points, rounded down.
+    pub(crate) fn less_bps(self, bps: u64) -> Self {
+        Self(self.0.saturating_mul(U512::from(10_000u64.saturating_sub(bps))) / U512::from(10_000u64))
+    }
+
     pub(crate) fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
