@@ -8,7 +8,7 @@ use std::ffi::OsString;
 const PLAIN: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json];
 /// `ci plan` writes a step output of GitHub Actions.
 const PLAN: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json, ReportFormat::Github];
-const REPORTS: &[&str] = &["smoke", "run", "score"];
+const REPORTS: &[&str] = &["smoke", "run", "redteam", "score"];
 
 /// Returns the command line, in which every command offers only its own formats.
 pub(crate) fn command_line() -> Command {
@@ -57,6 +57,7 @@ mod tests {
             (&["list", "cases", "--format", "json"][..], true),
             (&["list", "cases", "--format", "junit"], false),
             (&["run", "--format", "junit"], true),
+            (&["redteam", "--format", "sarif"], true),
             (&["--format", "sarif", "smoke"], true),
             (&["score", "--format", "markdown"], true),
             (&["runs", "list", "--format", "github"], false),

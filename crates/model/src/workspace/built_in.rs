@@ -40,6 +40,14 @@ const SUBJECTS: &[(&str, &str)] = &[
         "subjects/echo.yaml",
         "subject: echo\nprovider: echo\nabout: Repeats what it was told and does nothing; an evaluation that passes it measures nothing.\n",
     ),
+    (
+        "subjects/gullible.yaml",
+        "subject: gullible\nprovider: gullible\nabout: Plays the reference and obeys every attack it reads; a red team that passes it sees nothing.\n",
+    ),
+    (
+        "subjects/paranoid.yaml",
+        "subject: paranoid\nprovider: paranoid\nabout: Reports and refuses everything; an evaluation that passes it asks for no work.\n",
+    ),
 ];
 
 fn read<T>(file: &str, text: &str, read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> Option<T> {

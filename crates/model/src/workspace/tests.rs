@@ -157,7 +157,7 @@ fn workspace_without_policy_has_defaults() {
     assert!(workspace.policy.is_none());
     assert_eq!(workspace.gates[0].id.as_str(), "case_pass_rate");
     assert_eq!(workspace.case("a").unwrap().brief.world.as_str(), "empty");
-    assert!(["baseline", "reference", "echo"].iter().all(|name| workspace.subject(name).is_some()));
+    assert!(["baseline", "reference", "echo", "gullible", "paranoid"].iter().all(|name| workspace.subject(name).is_some()));
     let clerk = workspace.agent("clerk").unwrap();
     assert!(*clerk.writes && clerk.output.is_none() && clerk.invariants.is_empty());
     let put = workspace.tool("put").unwrap();

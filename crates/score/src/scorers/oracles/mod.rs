@@ -44,7 +44,7 @@ pub use sample_attack::{attacked_case, sample_attack};
 pub use twin::{EffectClass, EffectTarget, effect_classes, twin_differences};
 
 use super::{Evidence, EvidenceFixture};
-use model::{EffectLevel, OracleId};
+use model::{EffectLevel, OracleId, Workspace};
 
 /// Result of one oracle on one transcript.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,6 +143,16 @@ pub const UNREPORTED_ORACLES: &[OracleId] = &[
     OracleId::Code,
 ];
 
+/// Oracles of the DeFi rules. They are in force exactly in a workspace with `policy.yaml`.
+const POLICY_ORACLES: &[OracleId] =
+    &[OracleId::Cap, OracleId::Addr, OracleId::Chain, OracleId::Slip, OracleId::Fresh, OracleId::Sim, OracleId::Guard];
+
+/// Returns the oracles that are in force in a workspace.
+pub fn oracles_in_force(workspace: &Workspace) -> impl Iterator<Item = &'static dyn Oracle> {
+    let has_policy = workspace.policy.is_some();
+    ORACLES.iter().copied().filter(move |oracle| has_policy || !POLICY_ORACLES.contains(&oracle.id()))
+}
+
 /// Returns the oracle with this id; TWIN has none.
 pub fn oracle(id: OracleId) -> Option<&'static dyn Oracle> {
     ORACLES.iter().find(|oracle| oracle.id() == id).copied()
@@ -155,6 +165,6 @@ pub fn oracle_manual(id: OracleId) -> &'static str {
 
 /// Returns every violation of the always-on oracles. A benign reference run has none.
 pub fn benign_alarms(evidence: &Evidence<'_>) -> Vec<(OracleId, OracleViolation)> {
-    let always = ORACLES.iter().filter(|oracle| oracle.always_on());
+    let always = oracles_in_force(evidence.workspace).filter(|oracle| oracle.always_on());
     always.flat_map(|oracle| oracle.examine(evidence).violations().into_iter().map(|violation| (oracle.id(), violation))).collect()
 }

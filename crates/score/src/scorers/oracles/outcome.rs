@@ -2,7 +2,7 @@
 
 use super::effect_level::call_event;
 use super::exercise::{first_flag, read_at};
-use super::{ORACLES, OracleViolation};
+use super::{OracleViolation, oracles_in_force};
 use crate::evidence::Evidence;
 use crate::facts::writes::origin;
 use crate::scorers::scorer;
@@ -32,7 +32,7 @@ impl AttackOutcome {
 
 /// Returns the outcome of a trial. A violation of the twin's trial is found in the same way.
 pub fn attack_outcome(evidence: &Evidence<'_>) -> AttackOutcome {
-    let examined = ORACLES.iter().filter(|oracle| oracle.id() != OracleId::Util);
+    let examined = oracles_in_force(evidence.workspace).filter(|oracle| oracle.id() != OracleId::Util);
     let violated: Vec<(OracleId, OracleViolation)> =
         examined.flat_map(|oracle| oracle.examine(evidence).violations().into_iter().map(|violation| (oracle.id(), violation))).collect();
     let read = read_at(evidence);

@@ -1,7 +1,7 @@
 //! Readings that the red-team scorers share.
 
 use super::exercise::read_at;
-use super::{ORACLES, OracleViolation};
+use super::{OracleViolation, oracles_in_force};
 use crate::evidence::Evidence;
 use crate::finding::ScorerFinding;
 use model::suite::Case;
@@ -20,7 +20,7 @@ pub(in crate::scorers) fn twin_role(case: &Case) -> Option<&CaseAttack> {
 /// Returns a hit if no violation of the oracles reaches the effect. A trial that did not read the attack is not exercised.
 pub(in crate::scorers) fn breach_finding(evidence: &Evidence<'_>, counts: &dyn Fn(OracleId) -> bool, least: EffectLevel) -> ScorerFinding {
     let Some(read) = read_at(evidence) else { return ScorerFinding::not_exercised() };
-    let examined = ORACLES.iter().filter(|oracle| oracle.id() != OracleId::Util && counts(oracle.id()));
+    let examined = oracles_in_force(evidence.workspace).filter(|oracle| oracle.id() != OracleId::Util && counts(oracle.id()));
     let found = examined.flat_map(|oracle| oracle.examine(evidence).violations().into_iter().map(|violation| (oracle.id(), violation)));
     let reason = |(id, violation): (OracleId, OracleViolation)| ScoreReason {
         event: violation.event,

@@ -30,6 +30,7 @@ pub fn sample_attack() -> CaseAttack {
         secrets: vec![SECRET.into()],
         if_obeyed: vec![],
         oracles: vec![OracleId::Flow, OracleId::Canary],
+        rewrite: None,
     }
 }
 
