@@ -3,8 +3,9 @@
 use crate::held_out::is_held_out;
 use crate::placement::{PlacedText, place};
 use crate::slots::SlotValues;
-use crate::strategies::{STRATEGIES, Strategy};
+use crate::strategies::STRATEGIES;
 use model::probe::{FaultVariant, InjectProbe, Probe, ProbeCarrier, ProbePayload};
+use model::suite::attack::GoalRewrite;
 use model::suite::{Brief, Case, Suite, SuiteKind, UserScript};
 use model::{AttackKind, AttackRole, CaseAttack, ContentHash, Workspace};
 use serde_json::json;
@@ -13,18 +14,30 @@ use std::sync::Arc;
 /// Strategy of a twin.
 const TWIN: &str = "twin";
 
-/// Returns one suite of attacked cases and twins per probe, for seeds 1 to `seeds`.
-pub fn red_team_suites(workspace: &Workspace, seeds: u64) -> Vec<Suite> {
-    workspace.probes.iter().map(|probe| probe_suite(workspace, probe, seeds)).collect()
+/// Strategy that a model plays while the trial runs.
+pub const ATTACKER_MODEL: &str = "attacker_model";
+
+/// Attacks of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AttackChoice {
+    /// Variants of every attack, from seed 1.
+    pub seeds: u64,
+    /// Most texts of an attacker model per trial; `None` for no such attacks.
+    pub attacker_tries: Option<u64>,
+}
+
+/// Returns one suite of attacked cases and twins per probe.
+pub fn red_team_suites(workspace: &Workspace, choice: AttackChoice) -> Vec<Suite> {
+    workspace.probes.iter().map(|probe| probe_suite(workspace, probe, choice)).collect()
 }
 
 /// Adds the cases of the red team to a workspace.
-pub fn add_red_team(workspace: &mut Workspace, seeds: u64) {
-    let suites = red_team_suites(workspace, seeds);
+pub fn add_red_team(workspace: &mut Workspace, choice: AttackChoice) {
+    let suites = red_team_suites(workspace, choice);
     workspace.add_suites(suites);
 }
 
-fn probe_suite(workspace: &Workspace, probe: &Probe, seeds: u64) -> Suite {
+fn probe_suite(workspace: &Workspace, probe: &Probe, choice: AttackChoice) -> Suite {
     let mut cases = vec![];
     for (at, carrier) in probe.carriers.iter().enumerate() {
         // Several scenarios with one channel are told apart by a number.
@@ -32,10 +45,10 @@ fn probe_suite(workspace: &Workspace, probe: &Probe, seeds: u64) -> Suite {
         let place = if earlier == 0 { carrier.channel.to_string() } else { format!("{}_{}", carrier.channel, earlier + 1) };
         // A smoke check reports scenarios that do not exist.
         let Some(scenario) = workspace.case(&carrier.scenario) else { continue };
-        for seed in 1..=seeds {
+        for seed in 1..=choice.seeds {
             let attack = AttackBuilder { probe, carrier, place: &place, scenario, seed, values: SlotValues::draw(probe, seed) };
             match &probe.payload {
-                ProbePayload::Inject(inject) => attack.add_injections(inject, &mut cases),
+                ProbePayload::Inject(inject) => attack.add_injections(inject, choice.attacker_tries, &mut cases),
                 ProbePayload::Fault(fault) => {
                     cases.extend(fault.variants.iter().map(|variant| attack.faulty(variant)));
                     cases.push(attack.unchanged());
@@ -59,22 +72,27 @@ struct AttackBuilder<'p> {
 }
 
 impl AttackBuilder<'_> {
-    fn add_injections(&self, inject: &InjectProbe, cases: &mut Vec<Case>) {
+    fn add_injections(&self, inject: &InjectProbe, attacker_tries: Option<u64>, cases: &mut Vec<Case>) {
         let goal = self.values.fill_goal(&inject.goal);
         for strategy in STRATEGIES.iter().filter(|strategy| strategy.fits(self.carrier.channel)) {
             let Some(segments) = strategy.apply(&goal, self.seed) else { continue };
-            cases.extend(self.injected(inject, *strategy, &segments));
+            cases.extend(self.injected(inject, strategy.id(), &segments, None));
+        }
+        if let Some(tries) = attacker_tries {
+            let rewrite = GoalRewrite { goal: goal.english.clone(), tries };
+            cases.extend(self.injected(inject, ATTACKER_MODEL, std::slice::from_ref(&goal.english), Some(rewrite)));
         }
         cases.extend(self.benign_twin(inject));
     }
 
     /// Returns an attacked case; none if the scenario has no place for the text.
-    fn injected(&self, inject: &InjectProbe, strategy: &dyn Strategy, segments: &[String]) -> Option<Case> {
+    fn injected(&self, inject: &InjectProbe, strategy: &str, segments: &[String], rewrite: Option<GoalRewrite>) -> Option<Case> {
         let (brief, opening_turns) = self.brief_with(inject, segments)?;
         let attack = CaseAttack {
             opening_turns,
             if_obeyed: self.values.fill_steps(&inject.if_obeyed),
-            ..self.attack(AttackRole::Attacked, strategy.id())
+            rewrite,
+            ..self.attack(AttackRole::Attacked, strategy)
         };
         Some(self.case(brief, attack))
     }
@@ -139,6 +157,7 @@ impl AttackBuilder<'_> {
             secrets: vec![values.secret.clone()],
             if_obeyed: vec![],
             oracles: probe.oracles.clone(),
+            rewrite: None,
         }
     }
 
@@ -185,7 +204,7 @@ carriers:
         }
         files.insert("probes/asi01/pay_attacker.yaml", PROBE);
         let workspace = Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"));
-        red_team_suites(&workspace, seeds).into_iter().flat_map(|suite| suite.cases).collect()
+        red_team_suites(&workspace, AttackChoice { seeds, attacker_tries: None }).into_iter().flat_map(|suite| suite.cases).collect()
     }
 
     fn attack(case: &Case) -> &CaseAttack {

@@ -8,6 +8,7 @@ mod sample_goal;
 mod slots;
 pub mod strategies;
 
-pub use expand::{add_red_team, red_team_suites};
+pub use expand::{ATTACKER_MODEL, AttackChoice, add_red_team, red_team_suites};
 pub use held_out::{HELD_OUT, held_out_hash, is_held_out};
+pub use placement::reword;
 pub use strategies::{STRATEGIES, Strategy, strategy};

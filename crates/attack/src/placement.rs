@@ -57,3 +57,18 @@ fn in_holes(scenario: &Brief, carrier: &ProbeCarrier, seed: u64, segments: &[Str
     }
     Some(PlacedText { brief, opening_turns: 0 })
 }
+
+/// Returns the brief with another text in place of the goal.
+#[must_use]
+pub fn reword(brief: &Brief, goal: &str, text: &str) -> Brief {
+    let mut brief = brief.clone();
+    if let UserScript::Turns(turns) = &mut brief.user_script {
+        for turn in turns {
+            turn.value = turn.value.replace(goal, text);
+        }
+    }
+    for fill in brief.fills.values_mut() {
+        *fill = fill.replace(goal, text);
+    }
+    brief
+}

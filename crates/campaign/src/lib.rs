@@ -42,8 +42,8 @@ pub use red_team::{AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamRe
 pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};
 pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
 pub use spec::{
-    CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, UnknownChain, UnknownName,
-    inline_subject, select,
+    AttackerSettings, CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, UnknownChain,
+    UnknownName, inline_subject, select,
 };
 pub use summary::{AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RunSummary, UnreadFailures};
 pub use tokio_util::sync::CancellationToken;

@@ -23,6 +23,8 @@ pub enum CallRole {
     Subject,
     Judge,
     User,
+    /// Words attacks.
+    Attacker,
 }
 
 impl CallRole {
@@ -31,6 +33,7 @@ impl CallRole {
             CallRole::Subject => "subject",
             CallRole::Judge => "judge",
             CallRole::User => "user",
+            CallRole::Attacker => "attacker",
         }
     }
 }

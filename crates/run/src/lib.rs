@@ -1,5 +1,6 @@
 //! Runs trials: driver, subjects, simulated users and LLM providers. Scoring is in another crate.
 
+pub mod attacker;
 mod budget;
 mod clock;
 mod driver;

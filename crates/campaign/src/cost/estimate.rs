@@ -43,13 +43,13 @@ mod tests {
         let estimated = |subject: &SubjectFile, asking: &LiveModels<'_>| {
             estimate_cost(&trial_quotes(&workspace, &cases, &[subject], asking), asking.trials)
         };
-        let live = LiveModels { subjects: true, judge: None, trials: 2 };
+        let live = LiveModels { subjects: true, judge: None, attacker: None, trials: 2 };
         assert_eq!(estimated(reference, &live), CostEstimate { likely: Some(Money::ZERO), ..CostEstimate::default() });
         let model = SubjectFile { provider: ProviderKind::Ollama, ..reference.clone() };
         let found = estimated(&model, &live);
         assert!(found.calls > 2 * cases.len() as u64 && found.likely.is_none(), "{found:?}");
         assert_eq!(found.seconds, found.calls.div_ceil(8) * 3);
-        let replayed = LiveModels { subjects: false, judge: Some(&model), trials: 2 };
+        let replayed = LiveModels { subjects: false, judge: Some(&model), attacker: None, trials: 2 };
         assert_eq!(estimated(&model, &replayed).calls, 0, "no case has a rubric");
     }
 }

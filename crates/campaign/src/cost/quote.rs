@@ -1,6 +1,7 @@
 //! Ceiling and likely cost of a trial before it is run.
 
 use super::expected_session::{ExpectedSession, expected_sessions};
+use model::suite::attack::GoalRewrite;
 use model::suite::{Case, CaseSurface, UserScript};
 use model::{ModelPrice, Money, SubjectFile, Workspace};
 use run::AgentContext;
@@ -28,6 +29,7 @@ pub struct TrialQuote {
 pub struct LiveModels<'a> {
     pub subjects: bool,
     pub judge: Option<&'a SubjectFile>,
+    pub attacker: Option<&'a SubjectFile>,
     pub trials: u64,
 }
 
@@ -47,6 +49,10 @@ const TYPICAL_VERDICT_TOKENS: u64 = 120;
 /// Bytes of a judge prompt besides the material, and maximum bytes shown of one event.
 const JUDGE_BYTES: u64 = 1_600;
 const MAX_JUDGED_EVENT_BYTES: u64 = 4_000;
+/// Bytes of an attacker's prompt without earlier tries, and typical and maximum bytes that a try adds to it.
+const ATTACKER_BYTES: u64 = 1_600;
+const ATTACKER_BYTES_PER_TRY: u64 = 2_000;
+const MAX_ATTACKER_BYTES_PER_TRY: u64 = 28_000;
 /// Shortest prefix that vendors cache, and lifetime of an unused cache entry.
 const MIN_CACHED_TOKENS: u64 = 1_024;
 const PROMPT_CACHE_TTL_S: u64 = 300;
@@ -80,6 +86,9 @@ pub fn trial_quotes(workspace: &Workspace, cases: &[&Case], subjects: &[&Subject
                     })
                     .collect();
                 quote = subject_quote(case, subject, sessions, &begins, largest);
+            }
+            if let Some(rewrite) = case.attack.as_deref().and_then(|attack| attack.rewrite.as_ref()) {
+                quote = add_tries(quote, live.attacker, rewrite);
             }
             if let Some(judge) = live.judge.filter(|_| case.expect.rubric.is_some()) {
                 quote = add_judge_cost(quote, judge, case, sessions, subject);
@@ -153,6 +162,27 @@ fn input_cost(price: &ModelPrice, begin: &SharedPrefix, moves: u64, opening: u64
     sent(opening)
         .saturating_add(write.cost_of_tokens(written + new))
         .saturating_add(read.cost_of_tokens(fixed.saturating_sub(written) + again))
+}
+
+/// Every try plays the trial once, after one call of the attacker.
+fn add_tries(quote: TrialQuote, attacker: Option<&SubjectFile>, rewrite: &GoalRewrite) -> TrialQuote {
+    let times = |money: Money| (0..rewrite.tries).map(|_| money).sum::<Money>();
+    let played = TrialQuote {
+        ceiling: times(quote.ceiling),
+        likely: times(quote.likely),
+        calls: quote.calls.saturating_mul(rewrite.tries),
+        ..quote
+    };
+    let Some(attacker) = attacker else { return played };
+    let asked = TrialQuote { calls: played.calls.saturating_add(rewrite.tries), ..played };
+    let Some(price) = &attacker.price else { return TrialQuote { unpriced: true, ..asked } };
+    let read = rewrite.goal.len() as u64 + ATTACKER_BYTES + ATTACKER_BYTES_PER_TRY * rewrite.tries / 2;
+    let likely = price
+        .input_per_mtok
+        .cost_of_tokens(read / BYTES_PER_TOKEN)
+        .saturating_add(price.output_per_mtok.cost_of_tokens(TYPICAL_OUTPUT_TOKENS));
+    let most = ceiling(price, ATTACKER_BYTES + MAX_ATTACKER_BYTES_PER_TRY * rewrite.tries, attacker.limits.output_tokens);
+    TrialQuote { ceiling: asked.ceiling.saturating_add(times(most)), likely: asked.likely.saturating_add(times(likely.min(most))), ..asked }
 }
 
 fn add_judge_cost(quote: TrialQuote, judge: &SubjectFile, case: &Case, sessions: &[ExpectedSession], subject: &SubjectFile) -> TrialQuote {

@@ -1,7 +1,9 @@
 //! Executes a [`PreparedRun`]: runs, stores and scores every trial, judges the gates and returns a [`RunSummary`].
 
+mod attacker_tries;
 mod preflight;
 mod queue;
+mod trial_driver;
 mod trial_runner;
 
 use crate::aggregate::{RunAggregator, TrialList};

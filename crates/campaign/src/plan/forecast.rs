@@ -29,7 +29,7 @@ impl RunPlan {
     pub fn forecast(&self) -> CostForecast {
         let settings = &self.spec().settings;
         let live = match self.spec().options.recordings {
-            Some(RecordingMode::Replay) => LiveModels { subjects: false, judge: None, ..self.live_models() },
+            Some(RecordingMode::Replay) => LiveModels { subjects: false, judge: None, attacker: None, ..self.live_models() },
             // Everything but the judged material may have to be recorded.
             Some(RecordingMode::Record | RecordingMode::RecordMissing) => LiveModels { subjects: true, ..self.live_models() },
             Some(RecordingMode::Off) | None => self.live_models(),
@@ -63,7 +63,7 @@ impl RunPlan {
             return None;
         }
         let cases: Vec<&Case> = self.cases().collect();
-        let live = LiveModels { subjects: true, judge: None, trials: settings.trials };
+        let live = LiveModels { subjects: true, judge: None, attacker: None, trials: settings.trials };
         Some(MissingRecordings {
             trials: (cases.len() * subjects.len()) as u64 * settings.trials,
             estimate: estimate_cost(&trial_quotes(self.workspace(), &cases, &subjects, &live), settings.trials),

@@ -149,6 +149,7 @@ fn live_models<'w>(spec: &RunSpec, workspace: &'w Workspace) -> LiveModels<'w> {
     LiveModels {
         subjects: matches!(settings.allowed_live(workspace), None | Some(LiveRole::Subject)),
         judge: settings.live_judge(workspace),
+        attacker: settings.attacker.as_ref().and_then(|attacker| workspace.subject(&attacker.model)),
         trials: settings.trials,
     }
 }

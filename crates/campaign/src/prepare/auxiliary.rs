@@ -1,8 +1,9 @@
-//! Models used in a run without being evaluated: judge and simulated user.
+//! Models used in a run without being evaluated: judge, simulated user and attacker.
 
 use super::recordings::open_cassette;
 use crate::spec::RecordingMode;
 use model::{SubjectFile, UserError, Workspace};
+use run::attacker::LlmAttacker;
 use run::judge::LlmJudge;
 use run::providers::CassetteMode;
 use run::user::PersonaModel;
@@ -15,6 +16,8 @@ pub struct AuxiliaryModels {
     pub judge: Option<LlmJudge>,
     /// Plays personas; `None` makes them follow their script.
     pub user: Option<PersonaModel>,
+    /// Words attacks; `None` if the run has no such cases.
+    pub attacker: Option<LlmAttacker>,
 }
 
 /// Auxiliary model with its recordings.
@@ -41,6 +44,12 @@ impl<'w> ModelChoice<'w> {
         let file = self.file;
         let provider = deps.build_provider(file, self.cassette).map_err(|why| role_error(file, "play a user", why))?;
         Ok(PersonaModel::new(file, provider))
+    }
+
+    pub(super) fn build_attacker(self, deps: &SubjectDeps<'_>) -> Result<LlmAttacker, UserError> {
+        let file = self.file;
+        let provider = deps.build_provider(file, self.cassette).map_err(|why| role_error(file, "word attacks", why))?;
+        Ok(LlmAttacker::new(file, provider))
     }
 }
 

@@ -153,14 +153,15 @@ fn build_models(
     let settings = &plan.spec().settings;
     let judge_mode = judge_recordings(plan, environment, policy.judge);
     let (judge, user) = (find(&settings.judge, judge_mode), find(&settings.user, policy.subjects));
-    for file in [&judge, &user].into_iter().flatten().map(|choice| choice.file) {
+    let attacker = find(&settings.attacker.as_ref().map(|attacker| attacker.model.clone()), policy.subjects);
+    for file in [&judge, &user, &attacker].into_iter().flatten().map(|choice| choice.file) {
         if needs_budget(plan, policy) && costs_money(file) {
             mistakes.push(budget_error(format!("\"{}\"", file.name.value)));
         }
     }
     let key = |name: &str| environment.key(name);
     let cassette = |subject: &str| cassettes.get(subject).cloned().unwrap_or_default();
-    let files = plan.acting_subjects().into_iter().chain([&judge, &user].into_iter().flatten().map(|choice| choice.file));
+    let files = plan.acting_subjects().into_iter().chain([&judge, &user, &attacker].into_iter().flatten().map(|choice| choice.file));
     let secrets = SecretRedactor::of_subjects(files, environment.surroundings.variable);
     let provider_config = ProviderConfig {
         secrets: secrets.clone(),
@@ -172,13 +173,14 @@ fn build_models(
     let deps = SubjectDeps { provider_config: Some(provider_config), key: &key, cassette: &cassette, host };
     let judge = judge.map(|choice| choice.build_judge(&deps)).transpose();
     let user = user.map(|choice| choice.build_user(&deps)).transpose();
+    let attacker = attacker.map(|choice| choice.build_attacker(&deps)).transpose();
     let pool = SubjectPool::build(plan.workspace(), &plan.acting_subjects(), &deps);
-    match (judge, user, pool) {
-        (Ok(judge), Ok(user), Ok(pool)) if mistakes.is_empty() => {
-            Ok(BuiltModels { subjects: Arc::new(pool), models: AuxiliaryModels { judge, user }, secrets })
+    match (judge, user, attacker, pool) {
+        (Ok(judge), Ok(user), Ok(attacker), Ok(pool)) if mistakes.is_empty() => {
+            Ok(BuiltModels { subjects: Arc::new(pool), models: AuxiliaryModels { judge, user, attacker }, secrets })
         }
-        (judge, user, pool) => {
-            mistakes.extend([judge.err(), user.err()].into_iter().flatten());
+        (judge, user, attacker, pool) => {
+            mistakes.extend([judge.err(), user.err(), attacker.err()].into_iter().flatten());
             mistakes.extend(pool.err().unwrap_or_default().into_iter().map(UserError::from));
             mistakes.dedup();
             Err(mistakes)

@@ -1,6 +1,7 @@
 //! Workspace with the cases of the red team, for runs that select them.
 
 use crate::spec::{CaseSelection, RunSpec};
+use attack::AttackChoice;
 use model::{SuiteKind, Workspace};
 use std::sync::Arc;
 use store::StoredRun;
@@ -12,7 +13,7 @@ pub fn attack_workspace(workspace: Arc<Workspace>, spec: &RunSpec) -> Arc<Worksp
         return workspace;
     }
     let mut attacked = Workspace::clone(&workspace);
-    attack::add_red_team(&mut attacked, spec.settings.attack_seeds);
+    attack::add_red_team(&mut attacked, spec.settings.attack_choice());
     Arc::new(attacked)
 }
 
@@ -20,8 +21,9 @@ pub fn attack_workspace(workspace: Arc<Workspace>, spec: &RunSpec) -> Arc<Worksp
 pub fn stored_run_workspace(mut workspace: Workspace, run: &StoredRun) -> Workspace {
     let is_attacked = run.plan.as_ref().is_some_and(|plan| plan.cases.iter().any(|planned| workspace.case(&planned.case).is_none()));
     if is_attacked && !workspace.probes.is_empty() {
-        let seeds = RunSpec::from_stored(&run.settings, None, None).map_or(1, |spec| spec.settings.attack_seeds);
-        attack::add_red_team(&mut workspace, seeds);
+        let plain = AttackChoice { seeds: 1, attacker_tries: None };
+        let choice = RunSpec::from_stored(&run.settings, None, None).map_or(plain, |spec| spec.settings.attack_choice());
+        attack::add_red_team(&mut workspace, choice);
     }
     workspace
 }

@@ -2,7 +2,7 @@
 
 use super::chain::UnknownChain;
 use super::inline_subject::inline_subject;
-use super::run_spec::{RunOptions, RunSettings, RunSpec};
+use super::run_spec::{AttackerSettings, RunOptions, RunSettings, RunSpec};
 use super::select::CaseSelection;
 use model::{Money, ProviderKind, RunClaim, Tier, Workspace};
 
@@ -20,6 +20,7 @@ pub struct RunRequest {
     pub trials: Option<u64>,
     pub seed: u64,
     pub attack_seeds: u64,
+    pub attacker: Option<AttackerSettings>,
     pub chain: String,
     pub enforce: bool,
     pub budget: Option<Money>,
@@ -71,6 +72,7 @@ impl RunRequest {
             trials: self.trials.or(tier.map(|tier| tier.trials)).unwrap_or(1),
             seed: self.seed,
             attack_seeds: self.attack_seeds,
+            attacker: self.attacker,
             chain: self.chain.parse()?,
             enforce: self.enforce,
             budget,
@@ -119,6 +121,7 @@ mod tests {
             trials: None,
             seed: 1,
             attack_seeds: 1,
+            attacker: None,
             chain: "embedded".to_owned(),
             enforce: false,
             budget: None,

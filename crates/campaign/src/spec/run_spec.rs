@@ -3,6 +3,7 @@
 
 use super::chain::ChainChoice;
 use super::select::CaseSelection;
+use attack::AttackChoice;
 use model::{LiveRole, Money, RunClaim, SubjectFile, Workspace};
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,9 @@ pub struct RunSettings {
     /// Seeds of the attacks in cases of the red team.
     #[serde(default = "one_seed", skip_serializing_if = "is_one_seed")]
     pub attack_seeds: u64,
+    /// Model that words attacks, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attacker: Option<AttackerSettings>,
     pub chain: ChainChoice,
     /// True if safety hooks block calls, false if they only report them.
     pub enforce: bool,
@@ -58,6 +62,16 @@ pub struct RunSettings {
     /// Options of the execution, as stored. Absent in stores of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<RunOptions>,
+}
+
+/// Model that words attacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttackerSettings {
+    /// Name of the subject file.
+    pub model: String,
+    /// Most texts per trial.
+    pub tries: u64,
 }
 
 fn one_seed() -> u64 {
@@ -101,6 +115,13 @@ impl Default for RunOptions {
     }
 }
 
+impl RunSettings {
+    /// Returns the attacks that cases of the red team are made of.
+    pub(crate) fn attack_choice(&self) -> AttackChoice {
+        AttackChoice { seeds: self.attack_seeds, attacker_tries: self.attacker.as_ref().map(|attacker| attacker.tries) }
+    }
+}
+
 impl RunSpec {
     /// Returns a run of every case once by these subjects.
     pub fn new(subjects: &[&str]) -> Self {
@@ -116,6 +137,7 @@ impl RunSpec {
             trials: 1,
             seed: 1,
             attack_seeds: 1,
+            attacker: None,
             chain: ChainChoice::default(),
             enforce: false,
             budget: None,

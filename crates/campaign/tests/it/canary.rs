@@ -9,7 +9,7 @@ use bardo_eval_campaign::{
 };
 use model::suite::{Case, CaseExpectations, Suite, UserIntent};
 use model::transcript::{Move, ToolCall};
-use model::{ProviderKind, SubjectFile, Transcript, Workspace};
+use model::{AttackChannel, AttackKind, AttackRole, CaseAttack, OracleId, OwaspCategory, ProviderKind, SubjectFile, Transcript, Workspace};
 use run::external::{AgentHost, HostEnvironment};
 use run::ledger::MemoryLedger;
 use run::providers::ProviderConfig;
@@ -120,13 +120,40 @@ fn workspace(subjects: &[(&str, String)]) -> Arc<Workspace> {
     for (name, text) in subjects {
         files.insert(format!("subjects/{name}.yaml"), text.clone());
     }
-    Arc::new(Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}")))
+    let mut workspace = Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"));
+    for case in workspace.suites.iter_mut().flat_map(|suite| &mut suite.cases) {
+        case.attack = Some(Arc::new(canary_attack(case)));
+    }
+    Arc::new(workspace)
+}
+
+/// Returns an attack whose every text is a canary. Its text in the brief is left out.
+fn canary_attack(case: &Case) -> CaseAttack {
+    let canary = |part: &str| format!("{CANARY_WORD}_{part}");
+    CaseAttack {
+        probe: canary("probe"),
+        asi: vec![OwaspCategory::GoalHijack],
+        kind: AttackKind::Inject,
+        role: AttackRole::Attacked,
+        channel: AttackChannel::ToolResult,
+        strategy: canary("strategy"),
+        held_out: true,
+        seed: 7_700_710,
+        scenario: canary("scenario"),
+        opening_turns: 0,
+        marker: canary("marker"),
+        canaries: vec![canary("attacker")],
+        secrets: vec![canary("secret")],
+        if_obeyed: case.reference.clone(),
+        oracles: vec![OracleId::Flow],
+        rewrite: None,
+    }
 }
 
 /// Exhaustive patterns: a new part of a case does not compile here until it has a canary above.
 fn assert_canaries_planted(suite: &Suite, case: &Case) {
     let Case { id, kind: _, brief: _, intent, expect, reference, tags, attack, hash: _, at, written } = case;
-    assert!(attack.is_none(), "cases of files are not attacked");
+    let CaseAttack { probe, strategy, seed, scenario, marker, canaries, secrets, if_obeyed, .. } = attack.as_deref().expect("an attack");
     let UserIntent { spend, receive, chains, payees, slippage_bps, deadline } = intent;
     let CaseExpectations {
         calls,
@@ -172,6 +199,14 @@ fn assert_canaries_planted(suite: &Suite, case: &Case) {
         format!("{assertions:?}"),
         format!("{rubric:?}"),
         written.to_string(),
+        probe.clone(),
+        strategy.clone(),
+        seed.to_string(),
+        scenario.clone(),
+        marker.clone(),
+        format!("{canaries:?}"),
+        format!("{secrets:?}"),
+        format!("{if_obeyed:?}"),
     ];
     for part in parts {
         assert!(contains_canary(&part), "no canary in {part}");

@@ -21,6 +21,12 @@ pub(crate) struct RedTeamArgs {
     /// Variants of every attack, each with its own addresses, amounts and words
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100), help_heading = "Attacks")]
     pub seeds: u64,
+    /// Also let this model word the attacks (strategy attacker_model): it reads what the agent did and tries again. Costs money
+    #[arg(long, value_name = "SUBJECT", help_heading = "Attacks")]
+    pub attacker: Option<String>,
+    /// Most texts that the attacker may try in a trial
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "attacker", value_parser = clap::value_parser!(u64).range(1..=50), help_heading = "Attacks")]
+    pub attacker_tries: u64,
     /// Play the attacks a second time with hooks that block, and show both; only for subjects without a model
     #[arg(long, help_heading = "Attacks")]
     pub enforce_too: bool,

@@ -3,6 +3,7 @@
 use super::evidence::EvidenceArgs;
 use super::report_files::ReportFileArgs;
 use super::store::StoreArgs;
+use campaign::AttackerSettings;
 use clap::Args;
 use launcher::SandboxMode;
 use model::Money;
@@ -57,6 +58,9 @@ pub(crate) struct RunArgs {
     /// Seeds of attacks, set by `redteam`
     #[arg(skip = 1u64)]
     pub attack_seeds: u64,
+    /// Model that words attacks, set by `redteam`
+    #[arg(skip)]
+    pub attacker: Option<AttackerSettings>,
     /// Second pass with enforced hooks, set by `redteam`
     #[arg(skip)]
     pub enforce_too: bool,

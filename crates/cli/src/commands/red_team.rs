@@ -5,6 +5,8 @@ use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report;
 use crate::workspace_source::WorkspaceSource;
+use attack::ATTACKER_MODEL;
+use campaign::AttackerSettings;
 use model::{SuiteKind, UserError};
 
 pub(crate) fn red_team(io: &CliOutput, source: &WorkspaceSource, args: RedTeamArgs) -> ExitKind {
@@ -16,7 +18,7 @@ pub(crate) fn red_team(io: &CliOutput, source: &WorkspaceSource, args: RedTeamAr
 
 /// Turns the choice of attacks into filters over cases. Twins of the chosen attacks are played too, since they show the utility.
 fn select_attacks(args: RedTeamArgs) -> Result<RunArgs, UserError> {
-    let RedTeamArgs { probe, asi, channel, strategy, seeds, enforce_too, mut run } = args;
+    let RedTeamArgs { probe, asi, channel, strategy, seeds, attacker, attacker_tries, enforce_too, mut run } = args;
     if !run.suite.is_empty() {
         return Err(UserError::new("redteam runs the cases of the red team only", "remove --suite; --probe chooses attacks"));
     }
@@ -31,6 +33,10 @@ fn select_attacks(args: RedTeamArgs) -> Result<RunArgs, UserError> {
         let strategies = strategy.as_deref().map_or(vec!["*"], |strategy| vec![strategy, "twin"]);
         run.case.extend(strategies.iter().map(|strategy| format!("*.{channel}.{strategy}.*")));
     }
+    if strategy.as_deref() == Some(ATTACKER_MODEL) && attacker.is_none() {
+        return Err(UserError::new(format!("{ATTACKER_MODEL} needs a model"), "name it: --attacker claude-sonnet --budget 2"));
+    }
+    run.attacker = attacker.map(|model| AttackerSettings { model, tries: attacker_tries });
     run.attack_seeds = seeds;
     run.enforce_too = enforce_too;
     Ok(run)

@@ -33,6 +33,7 @@ mod own_nodes;
 mod own_tools;
 mod published;
 mod recordings;
+mod red_team;
 mod reference_workspace;
 mod review_roles;
 mod run;

@@ -93,6 +93,17 @@ pub struct CaseAttack {
     pub if_obeyed: Vec<ReferenceStep>,
     /// Oracles that obeying should violate.
     pub oracles: Vec<OracleId>,
+    /// The brief states the goal plainly, and a model rewrites it in every try.
+    pub rewrite: Option<GoalRewrite>,
+}
+
+/// Goal that an attacker model words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoalRewrite {
+    /// Goal as it stands in the brief.
+    pub goal: String,
+    /// Most texts that the model may try in a trial.
+    pub tries: u64,
 }
 
 impl WorldFault {

@@ -10,5 +10,5 @@ pub use calibration::{
     AgreementBounds, CalibrationVerdict, ExampleError, ExampleMessage, GradedExample, JudgeCalibration, LabelledExample, VerdictOrder,
     calibrate,
 };
-pub use question::{JudgeQuestion, QuestionKind, QuestionMaterial, trial_questions};
+pub use question::{JudgeQuestion, QuestionKind, QuestionMaterial, shown_events, trial_questions};
 pub use scorer_question::{ScorerAnswer, ScorerQuestion, scorer_question};

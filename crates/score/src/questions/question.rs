@@ -100,6 +100,11 @@ impl JudgeQuestion {
     }
 }
 
+/// Returns what an observer sees of a trial, one line per event: messages, calls and answers, without state.
+pub fn shown_events(events: &[Event]) -> Vec<String> {
+    events.iter().filter_map(event_material).map(|material| format!("{}: {}", material.who, material.text)).collect()
+}
+
 fn event_material(event: &Event) -> Option<QuestionMaterial> {
     let text = match &event.happened {
         EventKind::UserSaid { text } | EventKind::Said { text } => text.clone(),

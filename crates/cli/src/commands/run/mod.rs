@@ -13,7 +13,7 @@ use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
 use crate::{files, report};
 use campaign::{PreparedRun, RedTeamReport, RunEnvironment, RunHandle, RunPlan, prepare};
-use model::{UserError, Workspace};
+use model::{SuiteKind, UserError, Workspace};
 use outcome::{ExecutedRun, RunStop, print_run_report, red_team_reports};
 use progress::execute_watched;
 use start::{RunStart, run_environment};
@@ -37,6 +37,11 @@ pub(crate) fn run(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs) -> E
 }
 
 fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace: &Arc<Workspace>) -> Result<ExitKind, RunStop> {
+    let asks_for_attacks = args.suite.iter().any(|suite| suite.split('/').next() == Some(SuiteKind::RedTeam.word()));
+    if asks_for_attacks && workspace.probes.is_empty() {
+        let remedy = "add files to probes/, as examples/files has them; docs/guide/redteam.md describes the format";
+        return Err(UserError::new("the workspace has no probes, so there is nothing to attack with", remedy).into());
+    }
     let RunStart { spec, origin, sandbox } = RunStart::of(args, source, workspace)?;
     let plan = RunPlan::resolve(spec, workspace.clone())?;
     if plan.is_empty() {

@@ -59,6 +59,7 @@ fn run_request(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) 
         trials: args.trials,
         seed: args.seed,
         attack_seeds: args.attack_seeds,
+        attacker: args.attacker.clone(),
         chain: args.chain.clone(),
         enforce: matches!(args.defence, DefenceArg::Enforce),
         budget: args.budget,

@@ -25,7 +25,7 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("world", &["bindings", "jsongen", "launcher", "model"]),
     ("store", &["model"]),
     ("run", &["baseline", "disguise", "launcher", "lexical", "model", "store", "world"]),
-    ("campaign", &["attack", "model", "run", "score", "store", "world"]),
+    ("campaign", &["attack", "disguise", "model", "run", "score", "store", "world"]),
     ("testkit", &["model"]),
     ("cli", &["attack", "campaign", "launcher", "model", "run", "score", "store", "world"]),
 ];
@@ -187,6 +187,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("run", "driver", &["limits", "move_size", "subjects", "user", "verifier_decision"]),
     ("run", "external", &["clock", "limits", "secrets", "subjects"]),
     ("run", "journal_ledger", &["clock", "ledger"]),
+    ("run", "attacker", &["ledger", "providers"]),
     ("run", "judge", &["ledger", "providers"]),
     ("run", "ledger", &[]),
     ("run", "limits", &[]),
