@@ -83,7 +83,7 @@ impl LlmAttacker {
         let request = ModelRequest {
             model: self.model.clone(),
             system: SYSTEM.to_owned(),
-            messages: vec![ChatMessage { by: MessageRole::User, blocks: vec![ContentBlock::text(&prompt(task, tried))] }],
+            messages: vec![ChatMessage { by: MessageRole::User, blocks: vec![ContentBlock::text(prompt(task, tried))] }],
             tools: Arc::from([attack_tool()]),
             choice: ToolChoice::Forced(ATTACK_TOOL.to_owned()),
             temperature: self.temperature,

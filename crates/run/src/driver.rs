@@ -26,6 +26,7 @@ pub async fn drive(scene: TrialContext<'_>, subject: &mut dyn Subject, user: &mu
     let ending = trial.run(subject).await;
     // A harness fault in the world invalidates the trial, regardless of how it ended.
     let ending = trial.world.harness_fault().map_or(ending, |why| Ending::Aborted { by: FaultSource::Harness, why });
+    let ending = trial.needed_recording().map_or(ending, |why| Ending::Aborted { by: FaultSource::Recordings, why });
     (trial.world.take_events(), ending)
 }
 
@@ -79,12 +80,18 @@ impl<'t> TrialDriver<'t> {
             if let Some(ending) = self.step(next).await {
                 return ending;
             }
-            if self.world.harness_fault().is_some() {
+            if self.world.harness_fault().is_some() || self.needed_recording().is_some() {
                 return Ending::Finished;
             }
             self.deliver_inbox();
         }
         Ending::OverLimit { limit: LimitKind::Turns }
+    }
+
+    /// Returns the call that lacks a recorded answer, if the subject needs one. On a profile the trial ends with the call itself.
+    fn needed_recording(&self) -> Option<String> {
+        let ends_with_call = matches!(self.brief.surface, CaseSurface::Profile(_));
+        self.world.missing_recording().filter(|_| !ends_with_call)
     }
 
     fn view(&self) -> Option<View<'_>> {

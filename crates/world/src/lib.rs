@@ -68,6 +68,11 @@ pub trait World: Send {
         None
     }
 
+    /// Returns the first call that only a recording could have answered. The trial then ends as aborted, unless nobody needs the answer.
+    fn missing_recording(&self) -> Option<String> {
+        None
+    }
+
     /// Removes and returns the recorded events.
     fn take_events(&mut self) -> Vec<Event>;
 }

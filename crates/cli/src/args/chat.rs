@@ -1,7 +1,7 @@
 //! Arguments of `chat`, `judge` and `case`.
 
 use super::evidence::parse_share;
-use super::run::DefenceArg;
+use super::run::{DefenceArg, ImportedToolArgs};
 use super::store::StoreArgs;
 use clap::{Args, Subcommand};
 use launcher::SandboxMode;
@@ -32,6 +32,8 @@ pub(crate) struct ChatArgs {
     /// Chain backend: embedded or anvil
     #[arg(long, value_name = "KIND", default_value = "embedded")]
     pub chain: String,
+    #[command(flatten)]
+    pub foreign: ImportedToolArgs,
     /// Safety hooks: observe reports violations, enforce blocks them
     #[arg(long, value_name = "MODE", default_value = "observe")]
     pub defence: DefenceArg,

@@ -78,14 +78,25 @@ fn print_load_warnings(io: &CliOutput, workspace: &Workspace) {
 
 /// Like [`open_workspace`], for commands that judge gates. Also fails on duplicate names, unresolved gates and gates weaker than the
 /// specification, which would make verdicts misleading.
+/// Checks of a workspace that a run makes too: without them, a misspelt name would look like a failure of the agent, or drop a gate.
+const CHECKED_BEFORE_RUNS: &[&str] = &[
+    "names_unique",
+    "case_ids_unique",
+    "tiers_complete",
+    "gates_resolve",
+    "gates_measured",
+    "spec_bounds",
+    "briefs_resolve",
+    "expectations_reachable",
+];
+
 fn open_checked_workspace(io: &CliOutput, source: &WorkspaceSource, command: &str) -> Result<Workspace, ExitKind> {
     let workspace = open_workspace(io, source, command)?;
-    let broken: Vec<UserError> =
-        ::score::checks::run_selected(&workspace, &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve", "spec_bounds"])
-            .into_iter()
-            .filter(|finding| finding.level == ::score::checks::FindingLevel::Error)
-            .map(UserError::from)
-            .collect();
+    let broken: Vec<UserError> = ::score::checks::run_selected(&workspace, CHECKED_BEFORE_RUNS)
+        .into_iter()
+        .filter(|finding| finding.level == ::score::checks::FindingLevel::Error)
+        .map(UserError::from)
+        .collect();
     if broken.is_empty() { Ok(workspace) } else { Err(report::print_refusal(io, command, &broken)) }
 }
 

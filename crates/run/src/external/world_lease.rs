@@ -132,6 +132,10 @@ impl World for LeasedWorld {
         self.0.with_world(|world| world.harness_fault())
     }
 
+    fn missing_recording(&self) -> Option<String> {
+        self.0.with_world(|world| world.missing_recording())
+    }
+
     fn take_events(&mut self) -> Vec<Event> {
         self.0.with_world(|world| world.take_events())
     }

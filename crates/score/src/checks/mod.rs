@@ -163,7 +163,7 @@ pub fn run_selected(workspace: &Workspace, ids: &[&str]) -> Vec<CheckFinding> {
     let chosen = checks_in_force(workspace).into_iter().filter(|check| ids.contains(&check.id()));
     chosen
         .flat_map(|check| {
-            let mut found = FindingCollector::of(check.id(), 1);
+            let mut found = FindingCollector::of(check.id(), 1).waiving(waivers::waivers_of(workspace, check.id()));
             check.check(workspace, &mut found);
             found.finish().findings
         })

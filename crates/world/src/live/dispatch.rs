@@ -135,6 +135,10 @@ async fn call_foreign(state: &mut TrialState, request: &ToolRequest<'_>) -> Resu
     match state.setup.foreign.call(&request.tool.name, request.given).await {
         Ok(value) => Ok(ToolAnswer::Result(value)),
         Err(ForeignError::Tool(message)) => Err(ToolError::new(ToolErrorCode::ExternalToolFailed, message)),
+        Err(ForeignError::NotRecorded(why)) => {
+            state.missing_recording.get_or_insert_with(|| why.clone());
+            Err(ToolError::new(ToolErrorCode::ExternalToolUnavailable, why))
+        }
         Err(ForeignError::Harness(why)) => {
             state.harness_fault.get_or_insert_with(|| why.clone());
             Err(ToolError::new(ToolErrorCode::ExternalToolUnavailable, why))

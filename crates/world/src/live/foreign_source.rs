@@ -40,6 +40,8 @@ impl fmt::Debug for LiveSource {
 pub(super) enum ForeignError {
     /// Error returned by the tool.
     Tool(String),
+    /// No answer to this call was recorded.
+    NotRecorded(String),
     /// The harness could not call the tool; the trial ends.
     Harness(String),
 }
@@ -57,10 +59,10 @@ impl ForeignSource {
     pub(super) async fn call(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, ForeignError> {
         self.call_source(tool, args).await.map_err(|error| match error {
             SourceError::Failed { message, .. } => ForeignError::Tool(message),
+            SourceError::NotRecorded { .. } => ForeignError::NotRecorded(error.with_remedy()),
             SourceError::Server(_)
             | SourceError::NoSource { .. }
             | SourceError::UnknownTool { .. }
-            | SourceError::NotRecorded { .. }
             | SourceError::NoSchema { .. }
             | SourceError::Unstubbable { .. }
             | SourceError::BadRecording { .. }

@@ -30,6 +30,8 @@ pub(super) struct TrialState {
     pub faults: TrialFaults,
     /// Failure of the harness, not of the subject.
     pub harness_fault: Option<String>,
+    /// First call of an imported tool without a recorded answer.
+    pub missing_recording: Option<String>,
 }
 
 impl TrialState {
@@ -46,6 +48,7 @@ impl TrialState {
             inbox: TrialInbox::default(),
             faults,
             harness_fault: None,
+            missing_recording: None,
         }
     }
 

@@ -137,6 +137,10 @@ impl World for LiveWorld {
         self.state.harness_fault.clone()
     }
 
+    fn missing_recording(&self) -> Option<String> {
+        self.state.missing_recording.clone()
+    }
+
     fn take_events(&mut self) -> Vec<Event> {
         self.state.record.take()
     }

@@ -14,7 +14,7 @@ use crate::workspace_source::WorkspaceSource;
 use crate::{env, files, sandbox};
 use ::run::external::{AgentHost, HostEnvironment};
 use ::run::providers::CassetteMode;
-use ::run::subjects::{SubjectUnavailable, TrialScript};
+use ::run::subjects::TrialScript;
 use ::run::{Clock, SubjectDeps, SubjectInWorld, SubjectPool, TrialContext, TrialLimits, drive};
 use campaign::{import_record, inline_subject, open_store, timestamp};
 use model::{ContentHash, Plan, RECORD_FORMAT, RunClaim, RunRecord, Transcript, Trial, UserError, Workspace};
@@ -88,15 +88,6 @@ fn run_conversation(
     } else {
         WorldTemplate::new(workspace.clone(), &scenario.brief.world, chains)?
     };
-    let setup = WorldSettings {
-        peers: scenario.brief.peers.clone(),
-        defence: super::world::chain_kind::defence_mode(args.defence),
-        case_fixtures: scenario.brief.fixtures.clone(),
-        ..WorldSettings::default()
-    };
-    let mut world = LiveWorld::new(&template, setup);
-    let live = report::EventPrinter::new(io, workspace.clone(), &scenario.brief.world);
-    world.set_listener(Box::new(move |event| live.print_event(event)));
     let mut user = TerminalUser::new(io.format == ReportFormat::Text);
     io.print_message(&format!(
         "subject {}, {}, world {}. An empty line or end of input ends the conversation.",
@@ -106,9 +97,20 @@ fn run_conversation(
     ));
     let context = TrialContext { workspace, brief: &scenario.brief, limits: TrialLimits::from(file.limits) };
     let driven = super::block_on(async {
-        let acting = pool.instantiate(&trial, &scenario.brief, world, || script).await?;
+        let foreign = super::world::imported_tools::parse_tool_answers(source, workspace, &args.foreign.foreign).await?;
+        let setup = WorldSettings {
+            peers: scenario.brief.peers.clone(),
+            defence: super::world::chain_kind::defence_mode(args.defence),
+            case_fixtures: scenario.brief.fixtures.clone(),
+            foreign,
+            ..WorldSettings::default()
+        };
+        let mut world = LiveWorld::new(&template, setup);
+        let live = report::EventPrinter::new(io, workspace.clone(), &scenario.brief.world);
+        world.set_listener(Box::new(move |event| live.print_event(event)));
+        let acting = pool.instantiate(&trial, &scenario.brief, world, || script).await.map_err(UserError::from)?;
         let SubjectInWorld { mut subject, mut world } = acting;
-        Ok::<_, SubjectUnavailable>(drive(context, subject.as_mut(), &mut user, world.as_mut()).await)
+        Ok::<_, UserError>(drive(context, subject.as_mut(), &mut user, world.as_mut()).await)
     });
     let driven = driven.map_err(|error| UserError::without_remedy(format!("the chat could not be started: {error}")))?;
     let (events, ending) = driven?;

@@ -30,8 +30,12 @@ pub(crate) async fn parse_tool_answers(source: &WorkspaceSource, workspace: &Wor
                 return Err(embedded_workspace_error());
             };
             let path = folder.join(RECORDING_PATH);
+            let earlier = match read_recording(source)? {
+                Some(ForeignSource::Recorded(earlier)) => earlier,
+                Some(_) | None => ReplaySource::default(),
+            };
             let out = files::open_append(&path).map_err(|error| UserError::caused_by(error).with_context(path.display()))?;
-            Ok(ForeignSource::Live(LiveSource::new(RecordingSource::new(connect(command, workspace).await?, out))))
+            Ok(ForeignSource::Live(LiveSource::new(RecordingSource::new(connect(command, workspace).await?, out, &earlier))))
         }
         None | Some(_) => {
             Err(UserError::new(format!("invalid --imported-tools \"{from}\""), "expected auto, recorded, stub, live:CMD or record:CMD"))

@@ -19,6 +19,13 @@ struct RecordedCall {
     tool: String,
     args: Map<String, Value>,
     said: RecordedReply,
+    /// Counts the recordings of a file. Of a call, only the answers of its last recording are replayed.
+    #[serde(default, skip_serializing_if = "is_first")]
+    recording: u64,
+}
+
+fn is_first(recording: &u64) -> bool {
+    *recording == 0
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,12 +45,15 @@ fn call_key(tool: &str, args: &Map<String, Value>) -> (String, ContentHash) {
 pub struct RecordingSource<S> {
     inner: S,
     out: Box<dyn Write + Send>,
+    recording: u64,
 }
 
 impl<S> RecordingSource<S> {
-    /// Records to `out`. The caller opens the file, because this crate does not access files.
-    pub fn new(inner: S, out: Box<dyn Write + Send>) -> Self {
-        Self { inner, out }
+    /// Records to `out`, which is appended to what was recorded before. The caller opens the file, because this crate does not access
+    /// files.
+    pub fn new(inner: S, out: Box<dyn Write + Send>, earlier: &ReplaySource) -> Self {
+        let recording = earlier.lines.iter().map(|line| line.recording + 1).max().unwrap_or(0);
+        Self { inner, out, recording }
     }
 
     pub fn into_inner(self) -> S {
@@ -76,7 +86,7 @@ impl<S: ToolSource> ToolSource for RecordingSource<S> {
                 | SourceError::NotWritten { .. },
             ) => return answer,
         };
-        let line = RecordedCall { tool: tool.to_owned(), args: args.clone(), said };
+        let line = RecordedCall { tool: tool.to_owned(), args: args.clone(), said, recording: self.recording };
         let failed = |why: String| SourceError::NotWritten { why };
         let mut text = serde_json::to_string(&line).map_err(|error| failed(error.to_string()))?;
         text.push('\n');
@@ -109,7 +119,10 @@ impl ReplaySource {
         for (n, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
             let line: RecordedCall = serde_json::from_str(text)
                 .map_err(|error| SourceError::BadRecording { line: n + 1, why: printable(&error.to_string(), 200) })?;
-            recorded.by_key.entry(call_key(&line.tool, &line.args)).or_default().lines.push(recorded.lines.len());
+            let cursor = recorded.by_key.entry(call_key(&line.tool, &line.args)).or_default();
+            // A later recording of the same call replaces the earlier one.
+            cursor.lines.retain(|at| recorded.lines[*at].recording >= line.recording);
+            cursor.lines.push(recorded.lines.len());
             recorded.lines.push(line);
         }
         Ok(recorded)

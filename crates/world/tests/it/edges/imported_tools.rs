@@ -51,7 +51,7 @@ async fn imported_tools_work_with_every_foreign_source() {
     let stage = WorldTemplate::new(workspace.clone(), "defi_small", ChainKind::Embedded).unwrap();
     let paper = SharedBuffer::default();
     let passed = PassthroughSource::open(&everything_server(), &generous_limits()).await.unwrap();
-    let line = LiveSource::new(RecordingSource::new(passed, Box::new(paper.clone())));
+    let line = LiveSource::new(RecordingSource::new(passed, Box::new(paper.clone()), &ReplaySource::default()));
     let mut live = LiveWorld::new(&stage, WorldSettings { foreign: ForeignSource::Live(line), ..WorldSettings::default() });
     let (echo, weather) = (json!({ "message": "hello" }), json!({ "location": "New York" }));
     assert_eq!(ask(&mut live, "echo", echo.clone()).await, ToolAnswer::Result(json!("Echo: hello")));

@@ -70,7 +70,7 @@ async fn public_server_passthrough_recording_and_replay() {
     let offers = live.offers().to_vec();
 
     let paper = SharedBuffer::default();
-    let mut recording = RecordingSource::new(live, Box::new(paper.clone()));
+    let mut recording = RecordingSource::new(live, Box::new(paper.clone()), &ReplaySource::default());
     let args = map(json!({ "message": "hello", "extra": 1 }));
     let echoed = recording.call("echo", &args).await.unwrap();
     assert_eq!(echoed, json!("Echo: hello"));
@@ -149,7 +149,7 @@ impl ToolSource for CountingSource {
 #[tokio::test]
 async fn replay_answers_repeated_calls_in_order() {
     let paper = SharedBuffer::default();
-    let mut recording = RecordingSource::new(CountingSource(0), Box::new(paper.clone()));
+    let mut recording = RecordingSource::new(CountingSource(0), Box::new(paper.clone()), &ReplaySource::default());
     for _ in 0..3 {
         recording.call("count", &Map::new()).await.unwrap();
     }
@@ -157,6 +157,21 @@ async fn replay_answers_repeated_calls_in_order() {
     for expected in [1, 2, 3, 3, 3] {
         assert_eq!(replay.call("count", &Map::new()).await.unwrap(), expected);
     }
+}
+
+#[tokio::test]
+async fn later_recording_replaces_answers_of_the_same_call() {
+    let paper = SharedBuffer::default();
+    let other = Map::from_iter([("of".to_owned(), json!("another call"))]);
+    let mut first = RecordingSource::new(CountingSource(0), Box::new(paper.clone()), &ReplaySource::default());
+    first.call("count", &Map::new()).await.unwrap();
+    first.call("count", &other).await.unwrap();
+    let earlier = ReplaySource::parse(&paper.text()).unwrap();
+    let mut second = RecordingSource::new(CountingSource(10), Box::new(paper.clone()), &earlier);
+    second.call("count", &Map::new()).await.unwrap();
+    let mut replay = ReplaySource::parse(&paper.text()).unwrap();
+    assert_eq!(replay.call("count", &Map::new()).await.unwrap(), 11);
+    assert_eq!(replay.call("count", &other).await.unwrap(), 2, "not recorded again");
 }
 
 #[tokio::test]
