@@ -2,6 +2,7 @@
 
 mod preflight;
 mod queue;
+mod script_trial;
 mod trial_runner;
 
 use crate::aggregate::{RunAggregator, TrialList};
@@ -12,12 +13,14 @@ use crate::watcher::{RunWatcher, WatchedTrial, WatcherDecision};
 use model::{CaseOutcome, Money, RunRecord};
 use preflight::{has_safety_violation, is_broken, preflight_trials};
 use queue::TrialQueue;
+pub(crate) use script_trial::{ScriptedTrial, play_script};
 use score::outcome::case_outcome;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::{EndedTrial, JournalWrite, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+pub(crate) use trial_runner::harness_abort;
 use trial_runner::{TrialOutput, TrialRunner};
 
 /// Rows written before the run waits for a commit.

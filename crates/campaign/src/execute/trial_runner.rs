@@ -7,7 +7,7 @@ use futures::FutureExt;
 use model::suite::Case;
 use model::transcript::FaultSource;
 use model::{ContentHash, Ending, Event, EventKind, SubjectFile, Transcript, Trial, scores_to_json};
-use run::subjects::{SubjectUnavailable, TrialScript};
+use run::subjects::SubjectUnavailable;
 use run::user::build_user;
 use run::{ReplyTotals, SubjectInWorld, TrialContext, TrialLimits, drive};
 use score::outcome::case_outcome;
@@ -135,19 +135,24 @@ impl TrialRunner {
         let world = prepared.world.as_ref().ok_or_else(missing)?;
         let external = parts.subjects.has_external(trial, &case.brief);
         let world = if external { prepared.external_world.as_ref().ok_or(TrialSetupError::NoKey)? } else { world };
-        let defence = if plan.spec().settings.enforce { DefenceMode::Enforce } else { DefenceMode::Observe };
-        let settings = WorldSettings {
-            peers: case.brief.peers.clone(),
-            defence,
-            foreign: parts.foreign.clone(),
-            case_fixtures: case.brief.fixtures.clone(),
-            fills: HoleFills(case.brief.fills.clone()),
-            faults: case.brief.faults.clone(),
-            ..WorldSettings::default()
-        };
+        let settings = world_settings(&self.prepared, case);
         let world = LiveWorld::new(world, settings);
-        let acting = parts.subjects.instantiate(trial, &case.brief, world, || TrialScript::of_case(case)).await?;
+        let acting = parts.subjects.instantiate(trial, &case.brief, world, || self.prepared.script(case, subject)).await?;
         Ok(TrialSetup { case, file, acting })
+    }
+}
+
+/// Returns the settings of the world of a case.
+pub(super) fn world_settings(prepared: &PreparedRun, case: &Case) -> WorldSettings {
+    let defence = if prepared.plan().spec().settings.enforce { DefenceMode::Enforce } else { DefenceMode::Observe };
+    WorldSettings {
+        peers: case.brief.peers.clone(),
+        defence,
+        foreign: prepared.parts().foreign.clone(),
+        case_fixtures: case.brief.fixtures.clone(),
+        fills: HoleFills(case.brief.fills.clone()),
+        faults: case.brief.faults.clone(),
+        ..WorldSettings::default()
     }
 }
 
@@ -162,6 +167,6 @@ enum TrialSetupError {
     Subject(#[from] SubjectUnavailable),
 }
 
-fn harness_abort(why: String) -> Ending {
+pub(crate) fn harness_abort(why: String) -> Ending {
     Ending::Aborted { by: FaultSource::Harness, why }
 }
