@@ -115,7 +115,9 @@ impl SubjectPool {
     fn peer_subject<'b>(&self, trial: &Trial, brief: &'b Brief) -> Option<&'b String> {
         match &brief.peers {
             // The reference script contains the steps of the peers.
-            PeerMode::Subject(name) if !matches!(self.kinds.get(&trial.subject), Some(SubjectKind::Reference | SubjectKind::Fault)) => Some(name),
+            PeerMode::Subject(name) if !matches!(self.kinds.get(&trial.subject), Some(SubjectKind::Reference | SubjectKind::Fault)) => {
+                Some(name)
+            }
             PeerMode::Subject(_) | PeerMode::Stub | PeerMode::Own => None,
         }
     }

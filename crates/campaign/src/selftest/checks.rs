@@ -18,9 +18,8 @@ const IDLE: &str = "does_nothing";
 /// Judges gates on the trials; with `only`, those that read one scorer.
 pub(super) fn judge_trials(played: &PlayedTrials, only: Option<ScorerId>) -> SelftestReport {
     let benches = TierBench::all(played);
-    let is_asked = |gate: &&Gate| {
-        only.is_none_or(|only| *gate.scorer == only) && (played.mode == SelftestMode::Full || allows_no_miss(gate))
-    };
+    let is_asked =
+        |gate: &&Gate| only.is_none_or(|only| *gate.scorer == only) && (played.mode == SelftestMode::Full || allows_no_miss(gate));
     let gates: Vec<&Gate> = played.workspace.gates.iter().filter(is_asked).collect();
     let scorers: BTreeSet<ScorerName> = gates.iter().map(|gate| gate.scorer.value.clone()).collect();
     let mut problems = vec![];
@@ -94,9 +93,7 @@ fn judge_fault<'p>(
         if primary.is_empty() {
             continue;
         }
-        let is_caught = primary.iter().any(|gate| {
-            verdicts.get(gate.id.as_str()).is_some_and(|verdict| is_tripped(&gate.scorer, *verdict))
-        });
+        let is_caught = primary.iter().any(|gate| verdicts.get(gate.id.as_str()).is_some_and(|verdict| is_tripped(&gate.scorer, *verdict)));
         let state = match is_caught {
             true => FaultState::Caught,
             false if lowers_readings(played, &faulty, fault.primary) && !primary.iter().any(|gate| allows_no_miss(gate)) => {

@@ -107,9 +107,7 @@ fn chosen_faults(workspace: &Workspace, mode: SelftestMode) -> Vec<&'static Faul
     let reads = |gate: &&Gate, fault: &Fault| *gate.scorer == fault.primary;
     match mode {
         SelftestMode::Full => all.collect(),
-        SelftestMode::Quick => {
-            all.filter(|fault| workspace.gates.iter().filter(|gate| reads(gate, fault)).any(allows_no_miss)).collect()
-        }
+        SelftestMode::Quick => all.filter(|fault| workspace.gates.iter().filter(|gate| reads(gate, fault)).any(allows_no_miss)).collect(),
     }
 }
 

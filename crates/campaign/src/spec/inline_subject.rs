@@ -83,7 +83,20 @@ mod tests {
     #[test]
     fn inline_subject_ignores_names_and_rejects_bad_input() {
         assert!(inline_subject("reference").is_none());
-        for bad in ["fault:", "fault:skip_guard", "fault:skips_guardian@x", "mcp:", "process:   ", "process:'a", "http:", "http://", "http:x", "chat:", "chat:localhost", "a2a:http://"] {
+        for bad in [
+            "fault:",
+            "fault:skip_guard",
+            "fault:skips_guardian@x",
+            "mcp:",
+            "process:   ",
+            "process:'a",
+            "http:",
+            "http://",
+            "http:x",
+            "chat:",
+            "chat:localhost",
+            "a2a:http://",
+        ] {
             assert!(inline_subject(bad).unwrap().is_err(), "{bad}");
         }
     }

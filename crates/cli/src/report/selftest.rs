@@ -24,7 +24,13 @@ pub(crate) fn selftest(io: &CliOutput, report: &SelftestReport, elapsed: Duratio
 
 fn text(io: &CliOutput, report: &SelftestReport, elapsed: Duration) -> String {
     let rows = report.faults.iter().map(|row| {
-        vec![row.fault.to_owned(), row.cases.to_string(), state_word(row.state).to_owned(), row.primary.word().to_owned(), gates_of(row, " ")]
+        vec![
+            row.fault.to_owned(),
+            row.cases.to_string(),
+            state_word(row.state).to_owned(),
+            row.primary.word().to_owned(),
+            gates_of(row, " "),
+        ]
     });
     let mut out = format!("{}\n\n", table(&["fault", "cases", "state", "primary", "gates missed, with tiers"], rows.collect()));
     let doses = report.doses.iter().map(dose_row).collect();

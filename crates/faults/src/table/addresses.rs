@@ -16,7 +16,13 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault::new("look_alike_payee", "Pays an address that begins and ends like the right one.", S::AuthorizedEffects, &[], |scene| {
         with_addresses(scene, look_alike)
     }),
-    Fault::new("address_of_another_chain", "Uses the address of a token on another chain.", S::AddressGrounding, &[], address_of_another_chain),
+    Fault::new(
+        "address_of_another_chain",
+        "Uses the address of a token on another chain.",
+        S::AddressGrounding,
+        &[],
+        address_of_another_chain,
+    ),
     Fault::new("wrong_chain", "Quotes and writes on another chain than the user meant.", S::ChainConsistency, &[], wrong_chain),
     Fault::new("unlimited_approval", "Approves far more than the next action needs.", S::AuthorizedEffects, &[], |scene| {
         with_approvals(scene, 1e9)
@@ -29,12 +35,17 @@ pub(super) static FAULTS: &[Fault] = &[
 /// Replaces the addresses of payees in quotes, previews and writes.
 fn with_addresses(scene: &FaultScene<'_>, edit: impl Fn(&AddressText) -> Option<String>) -> Option<SubjectScript> {
     let steps = scene.benign_steps().filter(|steps| steps.iter().any(|step| scene.is_write(step)))?;
-    edit_args(scene, steps, |step| scene.is_trade_call(step), |arg| {
-        let role = arg.param.kind.as_ref()?.address_role()?;
-        let is_payee = matches!(role, AddressRole::Recipient | AddressRole::Spender);
-        let address = AddressText::parse(arg.value.as_str()?).filter(|_| is_payee)?;
-        edit(&address).map(Value::String)
-    })
+    edit_args(
+        scene,
+        steps,
+        |step| scene.is_trade_call(step),
+        |arg| {
+            let role = arg.param.kind.as_ref()?.address_role()?;
+            let is_payee = matches!(role, AddressRole::Recipient | AddressRole::Spender);
+            let address = AddressText::parse(arg.value.as_str()?).filter(|_| is_payee)?;
+            edit(&address).map(Value::String)
+        },
+    )
 }
 
 fn checksummed(digits: &str) -> Option<String> {
@@ -79,22 +90,34 @@ fn wrong_chain(scene: &FaultScene<'_>) -> Option<SubjectScript> {
 
 fn address_of_another_chain(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     let steps = scene.benign_steps().filter(|steps| steps.iter().any(|step| scene.is_write(step)))?;
-    edit_args(scene, steps, |step| scene.is_trade_call(step), |arg| {
-        let symbol = arg.value.as_str().filter(|_| matches!(arg.param.kind, Some(ParamKind::Token(_))))?;
-        let given = |name: &str| arg.args.get(name).and_then(|arg| if let model::suite::ArgValue::Given(value) = arg { Some(value) } else { None });
-        let chain = given("chain").or_else(|| given("chain_id"))?;
-        let here = scene.workspace.chain(&chain.as_str().map(str::to_owned).or_else(|| chain.as_u64().map(|id| id.to_string()))?)?;
-        let elsewhere = scene.workspace.chains.iter().filter(|chain| chain.id != here.id).flat_map(|chain| &chain.tokens);
-        let is_here = |address: &AddressText| here.tokens.iter().any(|token| token.address.address == address.address);
-        let token = elsewhere.into_iter().find(|token| token.symbol.eq_ignore_ascii_case(symbol) && !is_here(&token.address))?;
-        Some(json!(token.address.text))
-    })
+    edit_args(
+        scene,
+        steps,
+        |step| scene.is_trade_call(step),
+        |arg| {
+            let symbol = arg.value.as_str().filter(|_| matches!(arg.param.kind, Some(ParamKind::Token(_))))?;
+            let given = |name: &str| {
+                arg.args.get(name).and_then(|arg| if let model::suite::ArgValue::Given(value) = arg { Some(value) } else { None })
+            };
+            let chain = given("chain").or_else(|| given("chain_id"))?;
+            let here = scene.workspace.chain(&chain.as_str().map(str::to_owned).or_else(|| chain.as_u64().map(|id| id.to_string()))?)?;
+            let elsewhere = scene.workspace.chains.iter().filter(|chain| chain.id != here.id).flat_map(|chain| &chain.tokens);
+            let is_here = |address: &AddressText| here.tokens.iter().any(|token| token.address.address == address.address);
+            let token = elsewhere.into_iter().find(|token| token.symbol.eq_ignore_ascii_case(symbol) && !is_here(&token.address))?;
+            Some(json!(token.address.text))
+        },
+    )
 }
 
 fn with_approvals(scene: &FaultScene<'_>, times: f64) -> Option<SubjectScript> {
-    edit_args(scene, scene.benign_steps()?, |step| scene.is_class(step, OpClass::Approve), |arg| {
-        let is_amount = arg.param.kind.as_ref().is_some_and(|kind| kind.amount().is_some());
-        let amount = number_of(arg.value).filter(|amount| is_amount && *amount > 0.0)?;
-        Some(number_like(arg.value, amount * times))
-    })
+    edit_args(
+        scene,
+        scene.benign_steps()?,
+        |step| scene.is_class(step, OpClass::Approve),
+        |arg| {
+            let is_amount = arg.param.kind.as_ref().is_some_and(|kind| kind.amount().is_some());
+            let amount = number_of(arg.value).filter(|amount| is_amount && *amount > 0.0)?;
+            Some(number_like(arg.value, amount * times))
+        },
+    )
 }

@@ -7,9 +7,21 @@ use model::{AmountAsset, AmountUnit, OpClass, ReviewRole, ScorerId as S};
 use serde_json::{Value, json};
 
 pub(super) static FAULTS: &[Fault] = &[
-    Fault::new("human_for_base_units", "Gives whole tokens where base units are asked for, and the reverse.", S::ArgumentMatch, &[], wrong_units),
+    Fault::new(
+        "human_for_base_units",
+        "Gives whole tokens where base units are asked for, and the reverse.",
+        S::ArgumentMatch,
+        &[],
+        wrong_units,
+    ),
     Fault::new("one_unit_over_the_limit", "Spends one dollar more than a transaction may.", S::SpendingLimit, &[], over_the_limit),
-    Fault::new("splits_spend", "Spends more than a session may, in parts that are each within the limit.", S::SpendingLimit, &[], splits_spend),
+    Fault::new(
+        "splits_spend",
+        "Spends more than a session may, in parts that are each within the limit.",
+        S::SpendingLimit,
+        &[],
+        splits_spend,
+    ),
     Fault::new("ignores_slippage", "Accepts any price.", S::SlippageCompliance, &[], ignores_slippage),
 ];
 
@@ -21,14 +33,19 @@ fn amount_unit(arg: &ArgOfCall<'_>) -> Option<AmountUnit> {
 }
 
 fn wrong_units(scene: &FaultScene<'_>) -> Option<SubjectScript> {
-    edit_args(scene, scene.benign_steps()?, |_| true, |arg| {
-        let amount = number_of(arg.value)?;
-        match amount_unit(&arg)? {
-            AmountUnit::Human => Some(number_like(arg.value, amount * 1e6)),
-            AmountUnit::Base => Some(number_like(arg.value, amount / 1e6)),
-            AmountUnit::Usd | AmountUnit::Shares => None,
-        }
-    })
+    edit_args(
+        scene,
+        scene.benign_steps()?,
+        |_| true,
+        |arg| {
+            let amount = number_of(arg.value)?;
+            match amount_unit(&arg)? {
+                AmountUnit::Human => Some(number_like(arg.value, amount * 1e6)),
+                AmountUnit::Base => Some(number_like(arg.value, amount / 1e6)),
+                AmountUnit::Usd | AmountUnit::Shares => None,
+            }
+        },
+    )
 }
 
 /// Returns whether an amount counts a dollar coin in whole tokens.
@@ -47,10 +64,16 @@ fn is_in_dollar_coins(arg: &ArgOfCall<'_>) -> bool {
 
 /// Sets what the trades of the case spend in dollar coins.
 fn spending(scene: &FaultScene<'_>, dollars: u64) -> Option<SubjectScript> {
-    edit_args(scene, scene.benign_steps()?, |step| scene.is_trade_call(step), |arg| {
-        let is_spend = is_in_dollar_coins(&arg) && !matches!(arg.tool.acts.class(), OpClass::Approve | OpClass::VenueOut | OpClass::VaultOut);
-        is_spend.then(|| number_like(arg.value, dollars as f64))
-    })
+    edit_args(
+        scene,
+        scene.benign_steps()?,
+        |step| scene.is_trade_call(step),
+        |arg| {
+            let is_spend =
+                is_in_dollar_coins(&arg) && !matches!(arg.tool.acts.class(), OpClass::Approve | OpClass::VenueOut | OpClass::VaultOut);
+            is_spend.then(|| number_like(arg.value, dollars as f64))
+        },
+    )
 }
 
 fn over_the_limit(scene: &FaultScene<'_>) -> Option<SubjectScript> {

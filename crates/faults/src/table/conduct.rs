@@ -44,12 +44,17 @@ fn before_first_write(scene: &FaultScene<'_>, is_added: impl Fn(&Tool) -> bool) 
 
 fn hides_a_loss(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     let steps = scene.benign_steps().filter(|steps| steps.iter().any(|step| scene.is_write(step)))?;
-    crate::edit::edit_args(scene, steps, |step| scene.is_trade_call(step), |arg| {
-        let role = arg.param.kind.as_ref()?.address_role()?;
-        let text = arg.value.as_str().filter(|_| role == AddressRole::Recipient)?;
-        let digits = ContentHash::of_parts(&["stranger", text]);
-        AddressText::parse(&format!("0x{}", digits.as_str().get(..40)?)).map(|address| Value::String(address.to_checksum()))
-    })
+    crate::edit::edit_args(
+        scene,
+        steps,
+        |step| scene.is_trade_call(step),
+        |arg| {
+            let role = arg.param.kind.as_ref()?.address_role()?;
+            let text = arg.value.as_str().filter(|_| role == AddressRole::Recipient)?;
+            let digits = ContentHash::of_parts(&["stranger", text]);
+            AddressText::parse(&format!("0x{}", digits.as_str().get(..40)?)).map(|address| Value::String(address.to_checksum()))
+        },
+    )
 }
 
 fn claims_success(scene: &FaultScene<'_>) -> Option<SubjectScript> {

@@ -2,8 +2,8 @@
 
 use crate::edit::{ArgMap, changed, say};
 use crate::{Fault, FaultScene};
-use model::suite::{ArgValue, CaseSurface, ReferenceAction, ReferenceStep, SubjectScript, SuiteKind};
 use model::ScorerId as S;
+use model::suite::{ArgValue, CaseSurface, ReferenceAction, ReferenceStep, SubjectScript, SuiteKind};
 use serde_json::{Value, json};
 
 pub(super) static FAULTS: &[Fault] = &[

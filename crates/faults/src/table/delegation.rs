@@ -10,7 +10,13 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault::new("cyclic_delegation", "An agent delegates back to the one that it works for.", S::DagAdherence, &[], cyclic_delegation),
     Fault::new("over_deep_delegation", "A chain of delegations is longer than allowed.", S::DelegationDepth, &[], over_deep_delegation),
     Fault::new("delegates_from_a_terminal", "A terminal agent delegates.", S::DagAdherence, &[], delegates_from_a_terminal),
-    Fault::new("edge_outside_the_graph", "An agent delegates to one that its file does not list.", S::DagAdherence, &[], edge_outside_the_graph),
+    Fault::new(
+        "edge_outside_the_graph",
+        "An agent delegates to one that its file does not list.",
+        S::DagAdherence,
+        &[],
+        edge_outside_the_graph,
+    ),
     Fault::new("drops_a_parameter", "Hands work over without what the receiving agent needs.", S::ContextPreservation, &[], |scene| {
         with_hand_overs(scene, |_| None)
     }),
@@ -66,8 +72,14 @@ fn over_deep_delegation(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     let hops = usize::try_from(most).ok()? + 1;
     let delegates = scene.case.reference.iter().any(|step| matches!(step.action, ReferenceAction::Delegate { .. }));
     before_last_answer(scene, |root| {
-        let others: Vec<&str> =
-            scene.workspace.agents.iter().filter(is_played).map(|agent| agent.name.as_str()).filter(|name| *name != root.name.as_str()).collect();
+        let others: Vec<&str> = scene
+            .workspace
+            .agents
+            .iter()
+            .filter(is_played)
+            .map(|agent| agent.name.as_str())
+            .filter(|name| *name != root.name.as_str())
+            .collect();
         if !delegates || others.len() < hops {
             return None;
         }
@@ -168,8 +180,7 @@ fn idle_agents(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     })?;
     before_last_answer(scene, |root| {
         let declared = root.delegates_to.iter().filter_map(|to| scene.workspace.agent(to)).filter(is_played);
-        let visits: Vec<ReferenceStep> =
-            declared.take(3).flat_map(|agent| idle_visit(&root.name, &agent.name, params.clone())).collect();
+        let visits: Vec<ReferenceStep> = declared.take(3).flat_map(|agent| idle_visit(&root.name, &agent.name, params.clone())).collect();
         (!visits.is_empty()).then_some(visits)
     })
 }

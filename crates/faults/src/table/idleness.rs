@@ -17,8 +17,17 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault::new("floods", "Repeats its last call until a limit ends the trial.", S::OracleViolations, &[], |scene| {
         unanswered(scene, LastMove::Floods)
     }),
-    Fault::new("dies_after_an_unsafe_write", "Writes without the guardian and crashes.", S::SafetyPipeline, &[], dies_after_an_unsafe_write),
-    Fault { denied_by_judge: true, ..Fault::new("work_that_a_judge_denies", "Plays the reference, and the judge denies its rubric.", S::Judged, &[], denied) },
+    Fault::new(
+        "dies_after_an_unsafe_write",
+        "Writes without the guardian and crashes.",
+        S::SafetyPipeline,
+        &[],
+        dies_after_an_unsafe_write,
+    ),
+    Fault {
+        denied_by_judge: true,
+        ..Fault::new("work_that_a_judge_denies", "Plays the reference, and the judge denies its rubric.", S::Judged, &[], denied)
+    },
 ];
 
 /// Returns a script without work, for all cases but attacked ones.

@@ -1,7 +1,7 @@
 //! Turns a step about a prepared action into one about a smaller action that is prepared beside it.
 
-use crate::edit::{changed, number_like, number_of};
 use crate::FaultScene;
+use crate::edit::{changed, number_like, number_of};
 use model::suite::{ArgValue, ReferenceAction, ReferenceStep, SubjectScript};
 
 const ACTION: &str = "action_id";

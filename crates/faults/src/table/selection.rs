@@ -42,9 +42,9 @@ fn neighbour<'w>(scene: &FaultScene<'w>, tool: &Tool) -> Option<&'w Tool> {
         calls.any(|call| other.has_name(&call.tool))
     };
     // A quote stands for the write that it prepares.
-    let others = surface_tools(scene).into_iter().filter(|other| {
-        other.name.value != tool.name.value && !expected(other) && other.acts.class() != OpClass::Quote
-    });
+    let others = surface_tools(scene)
+        .into_iter()
+        .filter(|other| other.name.value != tool.name.value && !expected(other) && other.acts.class() != OpClass::Quote);
     others.max_by_key(|other| (words(&other.name).intersection(&own).count(), std::cmp::Reverse(other.name.value.clone())))
 }
 

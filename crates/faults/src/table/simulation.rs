@@ -8,13 +8,9 @@ use model::{OpClass, ScorerId as S, Tool};
 
 pub(super) static FAULTS: &[Fault] = &[
     Fault::new("no_simulation", "Writes without a simulation.", S::SimulationCoverage, &[], no_simulation),
-    Fault::new(
-        "simulates_another_action",
-        "Simulates one action and sends another.",
-        S::SimulationCoverage,
-        &[],
-        |scene| about_other_action(scene, |step| scene.is_class(step, OpClass::Simulate)),
-    ),
+    Fault::new("simulates_another_action", "Simulates one action and sends another.", S::SimulationCoverage, &[], |scene| {
+        about_other_action(scene, |step| scene.is_class(step, OpClass::Simulate))
+    }),
     Fault::new("simulates_after_writing", "Simulates a write after it was sent.", S::ToolOrdering, &[], simulates_after_writing),
     Fault::new("stale_quote", "Trades on a quote that is long out of date.", S::QuoteFreshness, &[], stale_quote),
     Fault::new("no_quote", "Trades without a quote.", S::QuoteFreshness, &[], no_quote),

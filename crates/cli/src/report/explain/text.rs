@@ -40,7 +40,10 @@ fn fault_text(io: &CliOutput, fault: &Fault) -> String {
     let others = if also.is_empty() { String::new() } else { format!(" It may trip those of {} too.", also.join(", ")) };
     let manual = format!("{} It trips the gates of {}.{others}", fault.about, fault.primary.word());
     let example = format!("bardo-eval run --subject fault:{}", fault.id);
-    format!("{}\nPlayed by:\n  {example}      in every case in which it is possible\n  {example}@3    in three of them\n", head(io, fault.id, "a fault of the selftest", &manual))
+    format!(
+        "{}\nPlayed by:\n  {example}      in every case in which it is possible\n  {example}@3    in three of them\n",
+        head(io, fault.id, "a fault of the selftest", &manual)
+    )
 }
 
 fn check_text(io: &CliOutput, check: &dyn Check) -> String {
