@@ -82,7 +82,6 @@ pub(crate) fn move_behind(
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ArgOfCall<'a> {
     pub tool: &'a Tool,
-    pub name: &'a str,
     pub param: &'a ParamSpec,
     pub value: &'a Value,
     /// All arguments of the call.
@@ -104,7 +103,7 @@ pub(crate) fn edit_args(
         let before = args.clone();
         for (name, arg) in args.iter_mut() {
             let (ArgValue::Given(value), Some(param)) = (&*arg, tool.params.get(name)) else { continue };
-            let edited = edit(ArgOfCall { tool, name, param, value, args: &before });
+            let edited = edit(ArgOfCall { tool, param, value, args: &before });
             if let Some(edited) = edited.filter(|edited| edited != value) {
                 *arg = ArgValue::Given(edited);
                 is_changed = true;

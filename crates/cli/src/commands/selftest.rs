@@ -20,7 +20,7 @@ pub(crate) fn selftest(io: &CliOutput, source: &WorkspaceSource, args: &Selftest
     let at_once = args.concurrency.and_then(|n| usize::try_from(n).ok()).unwrap_or(RunOptions::default().concurrency);
     let clock = Clock::system();
     let stopwatch = clock.stopwatch();
-    let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir(), sandbox: AgentSandbox::default() };
+    let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir(), sandbox: AgentSandbox::unconfined() };
     let played = match super::block_on(play_selftest(Arc::new(workspace), mode, clock, surroundings, at_once)) {
         Ok(played) => played,
         Err(error) => return report::print_error(io, "selftest", &UserError::without_remedy(error.to_string())),

@@ -7,7 +7,7 @@ use model::{AddressRole, AddressText, ContentHash, OpClass, ParamKind, ScorerId 
 use serde_json::{Value, json};
 
 pub(super) static FAULTS: &[Fault] = &[
-    Fault::new("invents_an_address", "Pays an address that nobody gave it.", S::AddressGrounding, &[], |scene| {
+    Fault::new("invents_an_address", "Pays an address that it was not given.", S::AddressGrounding, &[], |scene| {
         with_addresses(scene, |text| invented(text))
     }),
     Fault::new("checksum_failing_address", "Copies an address with a slip that its checksum shows.", S::AddressGrounding, &[], |scene| {

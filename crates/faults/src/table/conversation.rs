@@ -12,7 +12,13 @@ pub(super) static FAULTS: &[Fault] = &[
     Fault::new("gives_up_half_way", "Stops after half of its steps.", S::Completion, &[], gives_up_half_way),
     Fault::new("forgets_a_turn", "Leaves out what the user said in an earlier turn.", S::Coherence, &[], forgets_a_turn),
     Fault::new("asks_twice", "Asks again what the user has answered.", S::Coherence, &[], asks_twice),
-    Fault::new("asks_for_the_wrong_thing", "Asks for something that nobody needs.", S::IntentParsing, &[], asks_for_the_wrong_thing),
+    Fault::new(
+        "asks_for_the_wrong_thing",
+        "Asks for something that the request does not need.",
+        S::IntentParsing,
+        &[],
+        asks_for_the_wrong_thing,
+    ),
     Fault::new("malformed_output", "Answers with an empty object.", S::OutputFormat, &[], malformed_output),
 ];
 
