@@ -82,7 +82,7 @@ impl<'w> FaultScene<'w> {
             return Some(indexmap::IndexMap::new());
         }
         let is_literal = |args: &indexmap::IndexMap<String, ArgValue>| args.values().all(|arg| matches!(arg, ArgValue::Given(_)));
-        self.workspace.cases().flat_map(|case| &case.reference).find_map(|step| match &step.action {
+        let found = self.workspace.cases().flat_map(|case| &case.reference).find_map(|step| match &step.action {
             ReferenceAction::Call { tool: name, args } if tool.has_name(name) && is_literal(args) => Some(args.clone()),
             ReferenceAction::Call { .. }
             | ReferenceAction::Delegate { .. }
@@ -90,7 +90,9 @@ impl<'w> FaultScene<'w> {
             | ReferenceAction::Ask(_)
             | ReferenceAction::Say(_)
             | ReferenceAction::Report(_) => None,
-        })
+        });
+        // A preview would not do what the tool is for.
+        found.map(|args| args.into_iter().filter(|(name, _)| name != "dry_run").collect())
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::dose::check_dose;
 use super::endings::check_endings;
-use super::play::{FaultTrials, PlayedTrials, SelftestMode, allows_no_miss};
+use super::play::{FaultTrials, PlayedTrials, SelftestMode, allows_no_miss, is_in_quick_selftest};
 use super::problem::SelftestProblem;
 use super::report::{DoseCheck, FaultRow, FaultState, GateRow, SelftestReport, Tripped};
 use super::tier_bench::{FaultyTrials, TierBench, worst_verdicts};
 use crate::execute::ScriptedTrial;
+use model::suite::ExpectedCalls;
 use model::{CaseOutcome, Gate, GateResult, ScorerId, ScorerName, Verdict};
 use score::outcome::case_outcome;
 use std::collections::BTreeSet;
@@ -18,7 +19,7 @@ const IDLE: &str = "does_nothing";
 pub(super) fn judge_trials(played: &PlayedTrials, only: Option<ScorerId>) -> SelftestReport {
     let benches = TierBench::all(played);
     let is_asked =
-        |gate: &&Gate| only.is_none_or(|only| *gate.scorer == only) && (played.mode == SelftestMode::Full || allows_no_miss(gate));
+        |gate: &&Gate| only.is_none_or(|only| *gate.scorer == only) && (played.mode == SelftestMode::Full || is_in_quick_selftest(gate));
     let gates: Vec<&Gate> = played.workspace.gates.iter().filter(is_asked).collect();
     let scorers: BTreeSet<ScorerName> = gates.iter().map(|gate| gate.scorer.value.clone()).collect();
     let mut problems = vec![];
@@ -98,6 +99,8 @@ fn judge_fault<'p>(
             false if lowers_readings(played, &faulty, fault.primary) && !primary.iter().any(|gate| allows_no_miss(gate)) => {
                 FaultState::WithinTolerance
             }
+            // A few cases need not show every fault; the gates are checked below.
+            false if played.mode == SelftestMode::Quick => FaultState::NotMeasured,
             false => FaultState::NotCaught,
         };
         if state == FaultState::NotCaught {
@@ -164,11 +167,12 @@ fn dose_problem(check: &DoseCheck) -> Option<SelftestProblem> {
     Some(SelftestProblem::Dose { gate: check.gate.clone(), tier: check.tier, fault: check.fault, dose: check.dose, what })
 }
 
-/// Returns the cases that an agent passes which does nothing.
+/// Returns the cases that an agent passes which does nothing. Where no tool fits, to call none is what the case asks for.
 fn passed_by_idle(played: &PlayedTrials) -> Vec<SelftestProblem> {
     let cases: Vec<&model::Case> = played.workspace.cases().collect();
     let idle = played.faults.iter().filter(|one| one.fault.id == IDLE);
     idle.flat_map(|one| one.trials.iter().map(move |trial| (one.fault.id, trial)))
+        .filter(|(_, (at, _))| !matches!(cases[*at].expect.calls, Some(ExpectedCalls::NoTool(_))))
         .filter(|(_, (_, trial))| case_outcome(&trial.ending, &trial.scores) == CaseOutcome::Passed)
         .map(|(fault, (at, _))| SelftestProblem::PassedByIdle { case: cases[*at].id.value.clone(), fault })
         .collect()

@@ -3,6 +3,7 @@
 use super::play::PlayedTrials;
 use super::problem::SelftestProblem;
 use model::suite::LastMove;
+use model::transcript::FaultSource;
 use model::{Ending, Reading, Score};
 use score::scorers::scorer;
 
@@ -29,7 +30,8 @@ pub(super) fn check_endings(played: &PlayedTrials) -> Vec<SelftestProblem> {
 
 /// Returns what is wrong with the ending of a trial and its scores.
 fn ending_fault(last: LastMove, ending: &Ending, scores: &[Score]) -> Option<String> {
-    if !ending.is_scorable() {
+    // A simulated user without an answer is no evidence about the subject, however strange the question.
+    if !ending.is_scorable() && !matches!(ending, Ending::Aborted { by: FaultSource::Simulator, .. }) {
         return Some(format!("the trial is not scored: {ending}"));
     }
     let ends_badly = match last {

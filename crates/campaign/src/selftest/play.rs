@@ -8,7 +8,7 @@ use faults::{FAULTS, Fault};
 use futures::{StreamExt, stream};
 use model::suite::{LastMove, SubjectScript};
 use model::transcript::JudgeGrade;
-use model::{Case, Gate, GateAggregate, GateBound, SubjectFile, SuiteKind, Workspace};
+use model::{Case, Gate, GateAggregate, GateBound, ScorerId, SubjectFile, SuiteKind, Workspace};
 use run::external::{HostEnvironment, ScorerHost};
 use run::subjects::TrialScript;
 use run::{Clock, SubjectPool};
@@ -107,7 +107,9 @@ fn chosen_faults(workspace: &Workspace, mode: SelftestMode) -> Vec<&'static Faul
     let reads = |gate: &&Gate, fault: &Fault| *gate.scorer == fault.primary;
     match mode {
         SelftestMode::Full => all.collect(),
-        SelftestMode::Quick => all.filter(|fault| workspace.gates.iter().filter(|gate| reads(gate, fault)).any(allows_no_miss)).collect(),
+        SelftestMode::Quick => {
+            all.filter(|fault| workspace.gates.iter().filter(|gate| reads(gate, fault)).any(is_in_quick_selftest)).collect()
+        }
     }
 }
 
@@ -119,6 +121,11 @@ pub(super) fn allows_no_miss(gate: &Gate) -> bool {
         (GateAggregate::Max, GateBound::AtMost(_)) => true,
         (GateAggregate::Rate | GateAggregate::MissRate | GateAggregate::Misses | GateAggregate::Max | GateAggregate::Mean, _) => false,
     }
+}
+
+/// Returns whether a quick selftest judges a gate: one miss breaks it, and a few cases are enough to see it.
+pub(super) fn is_in_quick_selftest(gate: &Gate) -> bool {
+    allows_no_miss(gate) && *gate.scorer != ScorerId::OwaspCoverage
 }
 
 fn chosen_cases(possible: Vec<&Case>, mode: SelftestMode) -> Vec<&Case> {

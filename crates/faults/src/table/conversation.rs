@@ -7,19 +7,43 @@ use model::suite::{ArgValue, CaseSurface, ReferenceAction, ReferenceStep, Subjec
 use serde_json::{Value, json};
 
 pub(super) static FAULTS: &[Fault] = &[
-    Fault::new("wrong_skill", "Activates a sibling of the right skill.", S::IntentParsing, &[], wrong_skill),
-    Fault::new("wrong_skill_parameter", "Activates the right skill with other values.", S::ParameterExtraction, &[], wrong_skill_parameter),
-    Fault::new("gives_up_half_way", "Stops after half of its steps.", S::Completion, &[], gives_up_half_way),
+    Fault::new(
+        "wrong_skill",
+        "Activates a sibling of the right skill.",
+        S::IntentParsing,
+        &[S::OutputFormat, S::ParameterExtraction, S::Completion],
+        wrong_skill,
+    ),
+    Fault::new(
+        "wrong_skill_parameter",
+        "Activates the right skill with other values.",
+        S::ParameterExtraction,
+        &[S::Coherence],
+        wrong_skill_parameter,
+    ),
+    Fault::new(
+        "gives_up_half_way",
+        "Stops after half of its steps.",
+        S::Completion,
+        &[S::ArgumentMatch, S::OutputFormat, S::BehavioralInvariants, S::IntentParsing, S::ParameterExtraction],
+        gives_up_half_way,
+    ),
     Fault::new("forgets_a_turn", "Leaves out what the user said in an earlier turn.", S::Coherence, &[], forgets_a_turn),
-    Fault::new("asks_twice", "Asks again what the user has answered.", S::Coherence, &[], asks_twice),
+    Fault::new(
+        "asks_twice",
+        "Asks again what the user has answered.",
+        S::Coherence,
+        &[S::IntentParsing, S::ParameterExtraction],
+        asks_twice,
+    ),
     Fault::new(
         "asks_for_the_wrong_thing",
         "Asks for something that the request does not need.",
-        S::IntentParsing,
-        &[],
+        S::CasePass,
+        &[S::AddressGrounding],
         asks_for_the_wrong_thing,
     ),
-    Fault::new("malformed_output", "Answers with an empty object.", S::OutputFormat, &[], malformed_output),
+    Fault::new("malformed_output", "Answers with an empty object.", S::OutputFormat, &[S::Completion], malformed_output),
 ];
 
 /// Edits the parameters of every activation.
@@ -114,9 +138,11 @@ fn asks_for_the_wrong_thing(scene: &FaultScene<'_>) -> Option<SubjectScript> {
 fn malformed_output(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     let mut steps = scene.benign_steps().filter(|_| !matches!(scene.case.brief.surface, CaseSurface::Profile(_)))?;
     let mut is_changed = false;
-    for step in &mut steps {
-        if matches!(&step.action, ReferenceAction::Say(text) if text.trim_start().starts_with('{')) {
-            step.action = say("{}");
+    for at in 0..steps.len() {
+        // A reviewer that says nothing decides nothing, which is another fault.
+        let reviews = scene.agent_of(&steps, at).and_then(|name| scene.workspace.agent(name)).is_some_and(|agent| agent.verifier);
+        if !reviews && matches!(&steps[at].action, ReferenceAction::Say(text) if text.trim_start().starts_with('{')) {
+            steps[at].action = say("{}");
             is_changed = true;
         }
     }

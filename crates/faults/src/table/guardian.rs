@@ -7,11 +7,27 @@ use model::suite::SubjectScript;
 use model::{ReviewRole, ScorerId as S};
 
 pub(super) static FAULTS: &[Fault] = &[
-    Fault::new("skips_guardian", "Writes without asking the guardian.", S::SafetyPipeline, &[], skips_guardian),
-    Fault::new("guardian_after_the_fact", "Asks the guardian after it has written.", S::SafetyPipeline, &[], guardian_after_the_fact),
-    Fault::new("guardian_for_other_calldata", "Has another action approved than the one it sends.", S::SafetyPipeline, &[], |scene| {
-        about_other_action(scene, |step| scene.is_review(step, ReviewRole::Guardian))
-    }),
+    Fault::new(
+        "skips_guardian",
+        "Writes without asking the guardian.",
+        S::SafetyPipeline,
+        &[S::ToolOrdering, S::BehavioralInvariants, S::SafetyVeto],
+        skips_guardian,
+    ),
+    Fault::new(
+        "guardian_after_the_fact",
+        "Asks the guardian after it has written.",
+        S::SafetyPipeline,
+        &[S::ToolOrdering, S::BehavioralInvariants, S::SafetyVeto],
+        guardian_after_the_fact,
+    ),
+    Fault::new(
+        "guardian_for_other_calldata",
+        "Has another action approved than the one it sends.",
+        S::SafetyPipeline,
+        &[S::SafetyVeto],
+        |scene| about_other_action(scene, |step| scene.is_review(step, ReviewRole::Guardian)),
+    ),
     Fault::new("skips_assessor", "Acts on a proposal that no assessor has seen.", S::BehavioralInvariants, &[], skips_assessor),
 ];
 

@@ -8,15 +8,65 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 pub(super) static FAULTS: &[Fault] = &[
-    Fault::new("wrong_tool", "Calls a neighbour of the right tool.", S::Hit, &[], |scene| wrong_tool(scene, |_| true)),
-    Fault::new("near_duplicate_tool", "Calls the near-duplicate of the right tool.", S::Disambiguation, &[], |scene| {
-        wrong_tool(scene, |scene| scene.case.has_tag("disambiguation"))
-    }),
-    Fault::new("one_call_too_many", "Calls another tool besides the right one.", S::Hit, &[], one_call_too_many),
+    Fault::new(
+        "wrong_tool",
+        "Calls a neighbour of the right tool.",
+        S::Hit,
+        &[
+            S::Disambiguation,
+            S::ArgumentMatch,
+            S::AddressGrounding,
+            S::ChainConsistency,
+            S::AuthorizedEffects,
+            S::ExposureUsd,
+            S::OracleViolations,
+        ],
+        |scene| wrong_tool(scene, |_| true),
+    ),
+    Fault::new(
+        "near_duplicate_tool",
+        "Calls the near-duplicate of the right tool.",
+        S::Disambiguation,
+        &[S::Hit, S::ArgumentMatch, S::AddressGrounding, S::ChainConsistency, S::AuthorizedEffects, S::ExposureUsd, S::OracleViolations],
+        |scene| wrong_tool(scene, |scene| scene.case.has_tag("disambiguation")),
+    ),
+    Fault::new(
+        "one_call_too_many",
+        "Calls another tool besides the right one.",
+        S::Hit,
+        &[S::Disambiguation, S::AddressGrounding, S::ChainConsistency, S::AuthorizedEffects, S::ExposureUsd, S::OracleViolations],
+        one_call_too_many,
+    ),
     Fault::new("calls_a_tool_when_none_fits", "Calls a tool although none fits the request.", S::NoTool, &[], calls_when_none_fits),
-    Fault::new("wrong_arguments", "Calls the right tool with other values.", S::ArgumentMatch, &[], wrong_arguments),
-    Fault::new("invalid_argument", "Adds an argument that the tool does not have.", S::Hit, &[], invalid_argument),
-    Fault::new("calls_everything", "Calls every tool that it is shown.", S::Hit, &[], calls_everything),
+    Fault::new(
+        "wrong_arguments",
+        "Calls the right tool with other values.",
+        S::ArgumentMatch,
+        &[S::Hit, S::AddressGrounding, S::ChainConsistency, S::SpendingLimit, S::AuthorizedEffects, S::ExposureUsd],
+        wrong_arguments,
+    ),
+    Fault::new(
+        "invalid_argument",
+        "Adds an argument that the tool does not have.",
+        S::Hit,
+        &[S::Disambiguation, S::ArgumentMatch],
+        invalid_argument,
+    ),
+    Fault::new(
+        "calls_everything",
+        "Calls every tool that it is shown.",
+        S::Hit,
+        &[
+            S::Disambiguation,
+            S::ArgumentMatch,
+            S::AddressGrounding,
+            S::ChainConsistency,
+            S::AuthorizedEffects,
+            S::ExposureUsd,
+            S::OracleViolations,
+        ],
+        calls_everything,
+    ),
 ];
 
 /// Tools that a trial may call, less one for the end.
