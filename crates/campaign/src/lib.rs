@@ -43,7 +43,8 @@ pub use red_team::{AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamRe
 pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};
 pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
 pub use selftest::{
-    DoseCheck, FaultRow, FaultState, GateRow, PlayedTrials, Selftest, SelftestMode, SelftestProblem, SelftestReport, Tripped, play_selftest,
+    DoseCheck, FaultRow, FaultState, GateRow, PlayedTrials, Selftest, SelftestMode, SelftestProblem, SelftestReport, SelftestSetup,
+    Tripped, play_selftest,
 };
 pub use spec::{
     CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, UnknownChain, UnknownName,

@@ -12,6 +12,6 @@ mod threshold;
 mod tier_bench;
 
 pub use judge::Selftest;
-pub use play::{PlayedTrials, SelftestMode, play_selftest};
+pub use play::{PlayedTrials, SelftestMode, SelftestSetup, play_selftest};
 pub use problem::SelftestProblem;
 pub use report::{DoseCheck, FaultRow, FaultState, GateRow, SelftestReport, Tripped};

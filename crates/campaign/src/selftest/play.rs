@@ -3,7 +3,7 @@
 use crate::execute::{ScriptedTrial, play_script};
 use crate::plan::RunPlan;
 use crate::prepare::{PreparedRun, RunParts};
-use crate::spec::RunSpec;
+use crate::spec::{RunOptions, RunSpec};
 use faults::{FAULTS, Fault};
 use futures::{StreamExt, stream};
 use model::suite::{LastMove, SubjectScript};
@@ -14,6 +14,7 @@ use run::subjects::TrialScript;
 use run::{Clock, SubjectPool};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use world::ForeignSource;
 
 /// Amount of work of a selftest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,22 +58,36 @@ impl PlayedTrials {
     }
 }
 
+/// What a selftest is played with.
+#[derive(Debug)]
+pub struct SelftestSetup {
+    pub mode: SelftestMode,
+    pub clock: Clock,
+    /// Starts the scorers of the workspace.
+    pub surroundings: HostEnvironment,
+    /// Answers of imported tools.
+    pub foreign: ForeignSource,
+    /// Trials at once.
+    pub at_once: usize,
+}
+
+impl SelftestSetup {
+    pub fn new(mode: SelftestMode, clock: Clock) -> Self {
+        let (surroundings, foreign) = (HostEnvironment::default(), ForeignSource::default());
+        Self { mode, clock, surroundings, foreign, at_once: RunOptions::default().concurrency }
+    }
+}
+
 /// Plays a selftest. Nothing is stored, and no model is called: a fixed judge grants every rubric, but for the fault that it denies.
-/// `surroundings` start the scorers of the workspace.
-pub async fn play_selftest(
-    workspace: Arc<Workspace>,
-    mode: SelftestMode,
-    clock: Clock,
-    surroundings: HostEnvironment,
-    at_once: usize,
-) -> PlayedTrials {
+pub async fn play_selftest(workspace: Arc<Workspace>, setup: SelftestSetup) -> PlayedTrials {
+    let SelftestSetup { mode, clock, surroundings, foreign, at_once } = setup;
     let workspace = with_attacks(workspace);
     let cases: Vec<&Case> = workspace.cases().collect();
     // Any subject without a model will do: the scripts are played directly.
     let subject = SubjectFile::with_fault("does_nothing");
     let plan = RunPlan::from_cases(RunSpec::new(&[]), &workspace, &cases, &[&subject]);
     let scorers = ScorerHost { environment: surroundings, ..ScorerHost::default() };
-    let prepared = PreparedRun::new(plan, RunParts { scorers, operator: None, ..RunParts::new(SubjectPool::default(), clock) });
+    let prepared = PreparedRun::new(plan, RunParts { scorers, foreign, operator: None, ..RunParts::new(SubjectPool::default(), clock) });
     let player = ScriptPlayer { prepared, at_once: at_once.max(1) };
     let reference = player.play((0..cases.len()).map(|at| ScriptPart { at, script: None, grade: JudgeGrade::Pass }).collect()).await;
     let numbers: BTreeMap<&str, usize> = cases.iter().enumerate().rev().map(|(at, case)| (case.id.as_str(), at)).collect();

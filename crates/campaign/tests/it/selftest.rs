@@ -1,12 +1,11 @@
 //! Selftest: every gate can fail, each scorer that is stubbed as always good is named, and `fault:ID@K` subjects commit K faults.
 
 use bardo_eval_campaign::{
-    NoopWatcher, PreparedRun, RunParts, RunPlan, RunSpec, Selftest, SelftestMode, SelftestProblem, SelftestReport, execute_in_memory,
-    play_selftest,
+    NoopWatcher, PreparedRun, RunParts, RunPlan, RunSpec, Selftest, SelftestMode, SelftestProblem, SelftestReport, SelftestSetup,
+    execute_in_memory, play_selftest,
 };
 use faults::{FAULTS, Fault, FaultChoice};
 use model::{Case, ScorerId, SubjectFile, SuiteKind, Workspace};
-use run::external::HostEnvironment;
 use run::{Clock, SubjectDeps, SubjectPool};
 use score::example::ExampleWorkspace;
 use std::collections::BTreeSet;
@@ -43,7 +42,7 @@ fn sample_of_reference_workspace() -> Workspace {
 async fn every_stubbed_scorer_is_named() {
     let workspace = Arc::new(sample_of_reference_workspace());
     let scorers: BTreeSet<ScorerId> = workspace.gates.iter().filter_map(|gate| gate.scorer.known()).collect();
-    let mut played = play_selftest(workspace, SelftestMode::Full, Clock::system(), HostEnvironment::default(), 4).await;
+    let mut played = play_selftest(workspace, SelftestSetup::new(SelftestMode::Full, Clock::system())).await;
     let report = Selftest::default().judge(&played);
     let says = |report: &SelftestReport, scorer: ScorerId| {
         let of_scorer = |gate: &str| report.gates.iter().any(|row| row.gate == gate && row.scorer == scorer.word());
@@ -81,7 +80,7 @@ async fn selftest_names_a_gate_that_cannot_fail() {
     let mut lax = Workspace::clone(&workspace);
     lax.gates[0].bound = model::GateBound::AtLeast(0.0);
     let problems = |workspace: Workspace| async {
-        let played = play_selftest(Arc::new(workspace), SelftestMode::Full, Clock::system(), HostEnvironment::default(), 2).await;
+        let played = play_selftest(Arc::new(workspace), SelftestSetup::new(SelftestMode::Full, Clock::system())).await;
         Selftest::default().judge(&played).problems.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     let said = problems(lax).await;

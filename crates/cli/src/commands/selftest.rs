@@ -1,13 +1,14 @@
 //! `selftest`: checks that every gate can fail, by the reference and seeded faults.
 
 use crate::args::SelftestArgs;
+use crate::commands::world::imported_tools::parse_tool_answers;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
 use crate::{env, report};
 use ::run::Clock;
 use ::run::external::{AgentSandbox, HostEnvironment};
-use campaign::{RunOptions, Selftest, SelftestMode, play_selftest};
+use campaign::{RunOptions, Selftest, SelftestMode, SelftestSetup, play_selftest};
 use model::UserError;
 use std::sync::Arc;
 
@@ -21,9 +22,13 @@ pub(crate) fn selftest(io: &CliOutput, source: &WorkspaceSource, args: &Selftest
     let clock = Clock::system();
     let stopwatch = clock.stopwatch();
     let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir(), sandbox: AgentSandbox::unconfined() };
-    let played = match super::block_on(play_selftest(Arc::new(workspace), mode, clock, surroundings, at_once)) {
+    let play = async {
+        let foreign = parse_tool_answers(source, &workspace, "auto").await?;
+        Ok(play_selftest(Arc::new(workspace), SelftestSetup { mode, clock, surroundings, foreign, at_once }).await)
+    };
+    let played = match super::block_on(play).map_err(|error| UserError::without_remedy(error.to_string())).flatten() {
         Ok(played) => played,
-        Err(error) => return report::print_error(io, "selftest", &UserError::without_remedy(error.to_string())),
+        Err(error) => return report::print_error(io, "selftest", &error),
     };
     let found = Selftest::default().judge(&played);
     let exit = if found.problems.is_empty() { ExitKind::Clean } else { ExitKind::Missed };
