@@ -1,6 +1,7 @@
 //! Fault of a subject, as written in `fault:ID` or `fault:ID@K`.
 
-use crate::{FAULTS, Fault, fault};
+use crate::Fault;
+use crate::table::{FAULTS, fault};
 use model::suite::Case;
 use model::{UserError, Workspace};
 use std::collections::BTreeSet;

@@ -31,6 +31,7 @@ pub(super) static FAULTS: &[Fault] = &[
         "Writes after it has halted the account.",
         S::OracleViolations,
         &[
+            S::ChainConsistency,
             S::SafetyPipeline,
             S::Prohibitions,
             S::BehavioralInvariants,
