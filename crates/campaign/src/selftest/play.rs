@@ -58,7 +58,7 @@ impl PlayedTrials {
     }
 }
 
-/// What a selftest is played with.
+/// Settings of a selftest.
 #[derive(Debug)]
 pub struct SelftestSetup {
     pub mode: SelftestMode,

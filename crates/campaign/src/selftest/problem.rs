@@ -1,4 +1,4 @@
-//! What a selftest finds wrong, in plain sentences.
+//! Problems that a selftest finds, as plain sentences.
 
 use std::fmt;
 

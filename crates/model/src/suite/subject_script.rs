@@ -21,7 +21,7 @@ pub enum ScriptAttitude {
     Obeys,
 }
 
-/// What a scripted subject does after its last step.
+/// Move of a scripted subject after its last step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LastMove {
     Stops,
