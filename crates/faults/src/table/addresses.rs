@@ -20,7 +20,7 @@ pub(super) static FAULTS: &[Fault] = &[
             S::ExposureUsd,
             S::OracleViolations,
         ],
-        |scene| with_addresses(scene, |text| invented(text)),
+        |scene| with_addresses(scene, invented),
     ),
     Fault::new(
         "checksum_failing_address",

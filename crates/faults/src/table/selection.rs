@@ -144,7 +144,7 @@ fn wrong_arguments(scene: &FaultScene<'_>) -> Option<SubjectScript> {
             Some(if arg.value.is_string() { json!(other.name) } else { json!(other.id) })
         }
         Some(ParamKind::Token(_)) => Some(json!(if arg.value == "LINK" { "UNI" } else { "LINK" })),
-        _ => other_value(arg.param.schema.get("enum"), arg.value),
+        Some(_) | None => other_value(arg.param.schema.get("enum"), arg.value),
     })
 }
 
