@@ -19,6 +19,7 @@ mod red_team;
 mod rescore;
 mod run_store;
 mod scoring;
+mod selftest;
 mod spec;
 mod summary;
 mod watcher;
@@ -41,6 +42,10 @@ pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunPar
 pub use red_team::{AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, attack_workspace, stored_run_workspace};
 pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};
 pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
+pub use selftest::{
+    DoseCheck, FaultRow, FaultState, GateRow, PlayedTrials, Selftest, SelftestMode, SelftestProblem, SelftestReport, SelftestSetup,
+    Tripped, play_selftest,
+};
 pub use spec::{
     AttackerSettings, CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, UnknownChain,
     UnknownName, inline_subject, select,

@@ -42,11 +42,13 @@ fn main() -> ExitCode {
         io.print_message(&warning);
     }
     let has_reports = matches!(cli.command, CliCommand::Smoke(_) | CliCommand::Run(_) | CliCommand::RedTeam(_) | CliCommand::Score(_));
+    let is_selftest = matches!(cli.command, CliCommand::Selftest(_));
     let is_plan = matches!(cli.command, CliCommand::Ci(args::CiCommand::Plan(_)));
     let fits = match cli.global.format {
         ReportFormat::Text | ReportFormat::Json => true,
         ReportFormat::Github => has_reports || is_plan,
-        ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Sarif => has_reports,
+        ReportFormat::Markdown => has_reports || is_selftest,
+        ReportFormat::Junit | ReportFormat::Sarif => has_reports,
     };
     if !fits {
         let what = "only smoke, run, redteam and score have JUnit, Markdown, GitHub and SARIF reports";
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
     }
     let exit = match cli.command {
         CliCommand::Smoke(args) => commands::smoke(&io, &source, &args),
+        CliCommand::Selftest(args) => commands::selftest(&io, &source, &args),
         CliCommand::Run(args) => commands::run(&io, &source, &args),
         CliCommand::RedTeam(args) => commands::red_team(&io, &source, *args),
         CliCommand::Runs(command) => commands::runs(&io, &command),

@@ -43,6 +43,8 @@ pub enum ProviderKind {
     Ollama,
     Baseline,
     Reference,
+    /// Reference with one fault, which `model` names.
+    Fault,
     Gullible,
     Paranoid,
     Echo,
@@ -61,6 +63,7 @@ impl ProviderKind {
         ("ollama", ProviderKind::Ollama),
         ("baseline", ProviderKind::Baseline),
         ("reference", ProviderKind::Reference),
+        ("fault", ProviderKind::Fault),
         ("gullible", ProviderKind::Gullible),
         ("paranoid", ProviderKind::Paranoid),
         ("echo", ProviderKind::Echo),
@@ -81,6 +84,7 @@ impl ProviderKind {
             ProviderKind::Anthropic | ProviderKind::OpenAi | ProviderKind::OpenAiCompatible | ProviderKind::Ollama => true,
             ProviderKind::Baseline
             | ProviderKind::Reference
+            | ProviderKind::Fault
             | ProviderKind::Gullible
             | ProviderKind::Paranoid
             | ProviderKind::Echo
@@ -157,6 +161,17 @@ impl SubjectFile {
 
     /// Returns an external agent given on the command line instead of a subject file.
     pub fn from_command_line(name: &str, provider: ProviderKind, endpoint: AgentEndpoint) -> Self {
+        let about = "External agent given on the command line.";
+        Self { external: Some(ExternalAgent::new(endpoint)), ..Self::without_file(name, provider, about) }
+    }
+
+    /// Returns the reference with a fault, given on the command line as `fault:FAULT`.
+    pub fn with_fault(fault: &str) -> Self {
+        let name = format!("fault:{fault}");
+        Self { model: Some(fault.to_owned()), ..Self::without_file(&name, ProviderKind::Fault, "Reference with one fault.") }
+    }
+
+    fn without_file(name: &str, provider: ProviderKind, about: &str) -> Self {
         let at = Location::new("--subject", 1);
         Self {
             name: Spanned::new(name.to_owned(), at.clone()),
@@ -172,8 +187,8 @@ impl SubjectFile {
             prompt: None,
             extra: Map::new(),
             price: None,
-            external: Some(ExternalAgent::new(endpoint)),
-            about: "External agent given on the command line.".to_owned(),
+            external: None,
+            about: about.to_owned(),
             at,
         }
     }

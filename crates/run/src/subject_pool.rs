@@ -80,6 +80,7 @@ impl fmt::Debug for SubjectInWorld {
 #[derive(Debug)]
 enum SubjectKind {
     Reference,
+    Fault,
     Gullible,
     Paranoid,
     Echo,
@@ -114,7 +115,9 @@ impl SubjectPool {
     fn peer_subject<'b>(&self, trial: &Trial, brief: &'b Brief) -> Option<&'b String> {
         match &brief.peers {
             // The reference script contains the steps of the peers.
-            PeerMode::Subject(name) if !matches!(self.kinds.get(&trial.subject), Some(SubjectKind::Reference)) => Some(name),
+            PeerMode::Subject(name) if !matches!(self.kinds.get(&trial.subject), Some(SubjectKind::Reference | SubjectKind::Fault)) => {
+                Some(name)
+            }
             PeerMode::Subject(_) | PeerMode::Stub | PeerMode::Own => None,
         }
     }
@@ -164,6 +167,7 @@ impl SubjectPool {
     ) -> Result<Box<dyn Subject>, SubjectUnavailable> {
         Ok(match self.kinds.get(name).ok_or_else(|| not_prepared(name))? {
             SubjectKind::Reference => script().careful(),
+            SubjectKind::Fault => script().faulty(),
             SubjectKind::Gullible => script().gullible(),
             SubjectKind::Paranoid => Box::new(ParanoidSubject::default()),
             SubjectKind::Echo => Box::new(EchoSubject),
@@ -187,6 +191,7 @@ fn build(workspace: &Workspace, file: &SubjectFile, deps: &SubjectDeps<'_>) -> R
     if !file.provider.is_llm() {
         return Ok(match runnable_subject(file)? {
             RunnableSubject::Reference => SubjectKind::Reference,
+            RunnableSubject::Fault => SubjectKind::Fault,
             RunnableSubject::Gullible => SubjectKind::Gullible,
             RunnableSubject::Paranoid => SubjectKind::Paranoid,
             RunnableSubject::Echo => SubjectKind::Echo,

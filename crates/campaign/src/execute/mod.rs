@@ -3,6 +3,7 @@
 mod attacker_tries;
 mod preflight;
 mod queue;
+mod script_trial;
 mod trial_driver;
 mod trial_runner;
 
@@ -15,11 +16,13 @@ use model::{CaseOutcome, Money, RunRecord};
 use preflight::{has_safety_violation, is_broken, preflight_trials};
 use queue::TrialQueue;
 use score::outcome::case_outcome;
+pub(crate) use script_trial::{ScriptedTrial, play_script};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::{EndedTrial, JournalWrite, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+pub(crate) use trial_driver::harness_abort;
 use trial_runner::{TrialOutput, TrialRunner};
 
 /// Rows written before the run waits for a commit.

@@ -5,7 +5,7 @@ use crate::scoring::append_event;
 use model::suite::{Brief, Case};
 use model::transcript::FaultSource;
 use model::{Ending, Event, EventKind, SubjectFile, Trial};
-use run::subjects::{SubjectUnavailable, TrialScript};
+use run::subjects::SubjectUnavailable;
 use run::user::build_user;
 use run::{ReplyTotals, SubjectInWorld, TrialContext, TrialLimits, drive};
 use store::AgentOutput;
@@ -75,19 +75,24 @@ impl TrialDriver {
         let world = prepared.world.as_ref().ok_or_else(missing)?;
         let external = parts.subjects.has_external(trial, brief);
         let world = if external { prepared.external_world.as_ref().ok_or(TrialSetupError::NoKey)? } else { world };
-        let defence = if plan.spec().settings.enforce { DefenceMode::Enforce } else { DefenceMode::Observe };
-        let settings = WorldSettings {
-            peers: brief.peers.clone(),
-            defence,
-            foreign: parts.foreign.clone(),
-            case_fixtures: brief.fixtures.clone(),
-            fills: HoleFills(brief.fills.clone()),
-            faults: brief.faults.clone(),
-            ..WorldSettings::default()
-        };
+        let settings = world_settings(&self.prepared, brief);
         let world = LiveWorld::new(world, settings);
-        let acting = parts.subjects.instantiate(trial, brief, world, || TrialScript::of_case(case)).await?;
+        let acting = parts.subjects.instantiate(trial, brief, world, || self.prepared.script(case, subject)).await?;
         Ok(TrialSetup { case, file, acting })
+    }
+}
+
+/// Returns the settings of the world of a brief.
+pub(super) fn world_settings(prepared: &PreparedRun, brief: &Brief) -> WorldSettings {
+    let defence = if prepared.plan().spec().settings.enforce { DefenceMode::Enforce } else { DefenceMode::Observe };
+    WorldSettings {
+        peers: brief.peers.clone(),
+        defence,
+        foreign: prepared.parts().foreign.clone(),
+        case_fixtures: brief.fixtures.clone(),
+        fills: HoleFills(brief.fills.clone()),
+        faults: brief.faults.clone(),
+        ..WorldSettings::default()
     }
 }
 
@@ -102,6 +107,6 @@ enum TrialSetupError {
     Subject(#[from] SubjectUnavailable),
 }
 
-pub(super) fn harness_abort(why: String) -> Ending {
+pub(crate) fn harness_abort(why: String) -> Ending {
     Ending::Aborted { by: FaultSource::Harness, why }
 }

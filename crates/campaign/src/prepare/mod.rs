@@ -3,6 +3,7 @@
 mod auxiliary;
 mod case;
 mod environment;
+mod fault;
 mod funds;
 mod prepared_run;
 mod recordings;

@@ -3,14 +3,16 @@
 use super::auxiliary::{AuxiliaryModels, ModelChoice};
 use super::case::{PreparedCase, prepared_cases};
 use super::environment::RunEnvironment;
+use super::fault::{PreparedFault, prepared_faults, unknown_fault};
 use super::funds::{RunFunds, costs_money};
 use super::recordings::{RecordingPolicy, open_cassette};
 use crate::plan::RunPlan;
 use crate::spec::RecordingMode;
-use model::{SubjectFile, UserError, Workspace};
+use model::{Case, SubjectFile, UserError, Workspace};
 use run::external::{AgentHost, ScorerHost};
 use run::providers::cassette::has_recordings;
 use run::providers::{CassetteMode, OutageMonitor, ProviderConfig};
+use run::subjects::TrialScript;
 use run::{Clock, SecretRedactor, SubjectDeps, SubjectPool, check_tool_limit};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +23,8 @@ use world::{ChainKind, ForeignSource, RandomOperator};
 pub struct PreparedRun {
     plan: Arc<RunPlan>,
     cases: Arc<[PreparedCase]>,
+    /// In the order of the subjects; none for those without a fault.
+    faults: Arc<[Option<PreparedFault>]>,
     parts: RunParts,
 }
 
@@ -66,7 +70,8 @@ impl RunParts {
 impl PreparedRun {
     pub fn new(plan: RunPlan, parts: RunParts) -> Self {
         let cases = prepared_cases(&plan, &parts.chains, parts.operator.as_ref());
-        Self { plan: Arc::new(plan), cases, parts }
+        let faults = prepared_faults(&plan);
+        Self { plan: Arc::new(plan), cases, faults, parts }
     }
 
     pub fn plan(&self) -> &RunPlan {
@@ -91,6 +96,14 @@ impl PreparedRun {
 
     pub(crate) fn case(&self, n: usize) -> &PreparedCase {
         &self.cases[n]
+    }
+
+    /// Returns the script of a case for a subject of the plan, for those that test the evaluation.
+    pub(crate) fn script(&self, case: &Case, subject: usize) -> TrialScript {
+        match self.faults.get(subject) {
+            Some(Some(fault)) => TrialScript::with_fault(case, fault.script(self.workspace(), case)),
+            Some(None) | None => TrialScript::of_case(case),
+        }
     }
 
     pub(crate) fn workspace(&self) -> &Arc<Workspace> {
@@ -205,6 +218,7 @@ fn check_subjects(
     mistakes: &mut Vec<UserError>,
 ) -> BTreeMap<String, CassetteMode> {
     let mut cassettes = BTreeMap::new();
+    mistakes.extend(plan.acting_subjects().into_iter().filter_map(unknown_fault));
     for file in plan.acting_subjects().into_iter().filter(|subject| subject.provider.is_llm()) {
         match open_cassette(policy.subjects, environment.cassettes.as_deref(), &file.name) {
             Ok(cassette) => drop(cassettes.insert(file.name.value.clone(), cassette)),

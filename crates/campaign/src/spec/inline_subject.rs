@@ -1,11 +1,16 @@
-//! Parses a subject given on the command line: `process:CMD`, `mcp:CMD`, `http:URL`, `chat:URL` or `a2a:URL`.
+//! Parses a subject given on the command line: `process:CMD`, `mcp:CMD`, `http:URL`, `chat:URL`, `a2a:URL` or `fault:FAULT`.
 
+use faults::FaultChoice;
 use model::{AgentEndpoint, ProviderKind, SubjectFile, UserError};
 
 /// Parses an inline subject; returns `None` if the text has no such prefix and must be the name of a subject.
 pub fn inline_subject(words: &str) -> Option<Result<SubjectFile, UserError>> {
     let (kind, rest) = words.split_once(':')?;
     let (provider, reached) = match kind {
+        "fault" => {
+            let parsed = FaultChoice::parse(rest).map(|_| SubjectFile::with_fault(rest));
+            return Some(parsed.map_err(|error| UserError::from(error).with_context(format!("--subject \"{words}\""))));
+        }
         "process" => (ProviderKind::Process, parse_command(kind, rest)),
         "mcp" => (ProviderKind::Mcp, parse_command(kind, rest)),
         "http" => (ProviderKind::Http, parse_url(words, rest)),
@@ -69,10 +74,29 @@ mod tests {
     }
 
     #[test]
+    fn inline_subject_parses_faults() {
+        let fault = inline_subject("fault:skips_guardian@3").unwrap().unwrap();
+        assert_eq!((fault.name.as_str(), fault.model.as_deref()), ("fault:skips_guardian@3", Some("skips_guardian@3")));
+        assert_eq!((fault.provider, fault.external), (ProviderKind::Fault, None));
+    }
+
+    #[test]
     fn inline_subject_ignores_names_and_rejects_bad_input() {
         assert!(inline_subject("reference").is_none());
-        assert!(inline_subject("fault:skip_guard").is_none());
-        for bad in ["mcp:", "process:   ", "process:'a", "http:", "http://", "http:x", "chat:", "chat:localhost", "a2a:http://"] {
+        for bad in [
+            "fault:",
+            "fault:skip_guard",
+            "fault:skips_guardian@x",
+            "mcp:",
+            "process:   ",
+            "process:'a",
+            "http:",
+            "http://",
+            "http:x",
+            "chat:",
+            "chat:localhost",
+            "a2a:http://",
+        ] {
             assert!(inline_subject(bad).unwrap().is_err(), "{bad}");
         }
     }

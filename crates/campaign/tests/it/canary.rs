@@ -52,6 +52,7 @@ const PROVIDER_KINDS: &[(ProviderKind, InputCapture)] = &[
     (ProviderKind::Ollama, InputCapture::Model),
     (ProviderKind::Baseline, InputCapture::Views),
     (ProviderKind::Reference, InputCapture::TheScript),
+    (ProviderKind::Fault, InputCapture::TheScript),
     (ProviderKind::Gullible, InputCapture::TheScript),
     (ProviderKind::Paranoid, InputCapture::Views),
     (ProviderKind::Echo, InputCapture::Views),

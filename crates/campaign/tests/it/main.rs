@@ -11,4 +11,5 @@ mod judging;
 mod provider_faults;
 mod red_team;
 mod scripted_agents;
+mod selftest;
 mod write_tools;

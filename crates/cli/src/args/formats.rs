@@ -8,6 +8,8 @@ use std::ffi::OsString;
 const PLAIN: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json];
 /// `ci plan` writes a step output of GitHub Actions.
 const PLAN: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json, ReportFormat::Github];
+/// `selftest` has no findings with a file and line.
+const SELFTEST: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json, ReportFormat::Markdown];
 const REPORTS: &[&str] = &["smoke", "run", "redteam", "score"];
 
 /// Returns the command line, in which every command offers only its own formats.
@@ -17,6 +19,7 @@ pub(crate) fn command_line() -> Command {
     names.iter().fold(command, |command, name| {
         command.mut_subcommand(name, |sub| match name.as_str() {
             name if REPORTS.contains(&name) => sub.arg(format_arg(ReportFormat::value_variants())),
+            "selftest" => sub.arg(format_arg(SELFTEST)),
             "ci" => sub.mut_subcommand("plan", |plan| plan.arg(format_arg(PLAN))).arg(format_arg(PLAIN)),
             _ => sub.arg(format_arg(PLAIN)),
         })
@@ -60,6 +63,8 @@ mod tests {
             (&["redteam", "--format", "sarif"], true),
             (&["--format", "sarif", "smoke"], true),
             (&["score", "--format", "markdown"], true),
+            (&["selftest", "--format", "markdown"], true),
+            (&["selftest", "--format", "junit"], false),
             (&["runs", "list", "--format", "github"], false),
             (&["runs", "list", "--format", "json"], true),
             (&["ci", "plan", "--event", "merge", "--format", "github"], true),

@@ -53,4 +53,6 @@ pub(crate) enum ListTarget {
     Strategies,
     /// Tests of transcripts for unsafe effects
     Oracles,
+    /// Mistakes that `selftest` puts into the reference, for subjects fault:NAME
+    Faults,
 }

@@ -10,6 +10,7 @@ mod list;
 mod red_team;
 mod report_files;
 mod run;
+mod selftest;
 mod store;
 mod stored_runs;
 mod tools;
@@ -25,6 +26,7 @@ pub(crate) use list::{ListArgs, ListTarget};
 pub(crate) use red_team::RedTeamArgs;
 pub(crate) use report_files::ReportFileArgs;
 pub(crate) use run::{DefenceArg, RunArgs, SmokeArgs};
+pub(crate) use selftest::SelftestArgs;
 pub(crate) use store::StoreArgs;
 pub(crate) use stored_runs::{CostArgs, RunsCommand, ScoreArgs, ShowArgs};
 pub(crate) use tools::{ConfusableArgs, ExportArgs, ImportArgs, InitArgs, ServerArgs, ToolShape, ToolsCommand};
@@ -103,6 +105,11 @@ pub(crate) enum CliCommand {
     /// Tier 1: run all checks that need no model
     #[command(after_help = "Example:\n  bardo-eval smoke --format junit -o smoke.xml")]
     Smoke(SmokeArgs),
+    /// Check that every gate can fail: play the reference and seeded faults, and show which gate each fault trips
+    #[command(
+        after_help = "Examples:\n  bardo-eval selftest                     every fault; about a minute, without a model\n  bardo-eval selftest --quick             the gates without tolerance; some seconds\n  bardo-eval selftest -w my-evals --format markdown\n  bardo-eval run --subject fault:skips_guardian@1 --suite behavior"
+    )]
+    Selftest(SelftestArgs),
     /// Run cases against a subject and judge the gates
     #[command(
         after_help = "Examples:\n  bardo-eval run                          the lexical baseline: no key, no network\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run\n  bardo-eval run --subject 'process:python3 agent.py' --limit 5 --timeout 30 --max-fail 3"
@@ -169,7 +176,7 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  bardo-eval list suites\n  bardo-eval list cases --tool uniswap_execute_swap\n  bardo-eval list cases --agent trade-executor --tag refusal --verbose"
     )]
     List(ListArgs),
-    /// Explain a check, scorer, gate or tool
+    /// Explain a check, scorer, gate, tool or fault
     Explain {
         /// Id, as printed in reports
         name: String,

@@ -18,7 +18,7 @@ pub(crate) struct SmokeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Subject to evaluate: a subject of the workspace, or an external agent as process:CMD, mcp:CMD, http://…, chat:URL or a2a:URL; may be repeated
+    /// Subject to evaluate: a subject of the workspace, an external agent as process:CMD, mcp:CMD, http://…, chat:URL or a2a:URL, or fault:NAME[@CASES]; may be repeated
     /// [default: the subject of bardo-eval.yaml, else baseline]
     #[arg(long, value_name = "NAME")]
     pub subject: Vec<String>,

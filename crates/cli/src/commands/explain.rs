@@ -4,6 +4,7 @@ use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report::{self, ExplainTopic};
 use crate::workspace_source::WorkspaceSource;
+use faults::{FAULTS, fault};
 use model::{OracleId, ScorerId, UserError, Workspace, name_remedy};
 use score::checks::CHECKS;
 use score::scorers::{PLANNED_METRICS, scorer};
@@ -42,7 +43,8 @@ fn built_in(name: &str) -> Vec<ExplainTopic<'static>> {
         .map(|(id, manual)| ExplainTopic::PlannedMetric { id: *id, manual });
     let check = CHECKS.iter().find(|check| check.id() == name).map(|check| ExplainTopic::Check(*check));
     let oracle = OracleId::parse(name).map(ExplainTopic::Oracle);
-    measured.or(planned).into_iter().chain(check).chain(oracle).collect()
+    let fault = fault(name.strip_prefix("fault:").unwrap_or(name)).map(ExplainTopic::Fault);
+    measured.or(planned).into_iter().chain(check).chain(oracle).chain(fault).collect()
 }
 
 fn names(workspace: &Workspace) -> impl Iterator<Item = &str> {
@@ -51,5 +53,6 @@ fn names(workspace: &Workspace) -> impl Iterator<Item = &str> {
     let tools = workspace.tools.iter().map(|tool| tool.name.as_str());
     let oracles = OracleId::ALL.iter().map(|(text, _)| *text);
     let own = workspace.scorers.iter().map(|scorer| scorer.id.as_str());
-    checks.chain(scorers).chain(oracles).chain(own).chain(workspace.gates.iter().map(|gate| gate.id.as_str())).chain(tools)
+    let faults = FAULTS.iter().flat_map(|family| *family).map(|fault| fault.id);
+    checks.chain(scorers).chain(oracles).chain(faults).chain(own).chain(workspace.gates.iter().map(|gate| gate.id.as_str())).chain(tools)
 }

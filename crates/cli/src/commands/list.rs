@@ -7,6 +7,7 @@ use crate::report::{self, FORMAT, escape_control, table};
 use crate::workspace_source::WorkspaceSource;
 use attack::{STRATEGIES, Strategy, is_held_out};
 use campaign::{CaseSelection, select};
+use faults::{FAULTS, Fault};
 use model::suite::ExpectedCalls;
 use model::{Case, GateBound, OracleId, SkillHandler, UserError, Workspace};
 use score::checks::checks_in_force;
@@ -132,6 +133,10 @@ fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget, cases: &[
                 vec![strategy.id().to_owned(), held_out.to_owned(), strategy.about().to_owned()]
             };
             (vec!["strategy", "detection", "about"], STRATEGIES.iter().map(row).collect())
+        }
+        ListTarget::Faults => {
+            let row = |fault: &Fault| vec![fault.id.to_owned(), fault.primary.word().to_owned(), fault.about.to_owned()];
+            (vec!["fault", "primary scorer", "about"], FAULTS.iter().flat_map(|family| *family).map(row).collect())
         }
         ListTarget::Oracles => {
             let row = |(word, id): &(&str, OracleId)| vec![(*word).to_owned(), first_sentence(oracle_manual(*id))];

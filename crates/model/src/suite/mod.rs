@@ -15,6 +15,7 @@ mod persona;
 mod reference;
 mod rubric;
 mod state_predicate;
+mod subject_script;
 
 pub use arg_matcher::ArgMatcher;
 pub use assertion::{AssertedText, AssertionType, AssertionValue, CaseAssertion, PathTest};
@@ -36,6 +37,7 @@ pub(crate) use reference::read_reference;
 pub use reference::{ArgValue, ReferenceAction, ReferenceStep};
 pub use rubric::{CaseRubric, RubricFact};
 pub use state_predicate::{AmountComparison, ExpectedChange, StatePredicate, StateQuantity};
+pub use subject_script::{LastMove, ScriptAttitude, SubjectScript};
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use model::view::View;
 #[derive(Debug)]
 pub struct AlertSubject {
     reference: ReferenceSubject,
-    /// `None` once the attack was reported.
+    /// `None` once the attack was reported, or if it never is.
     watch: Option<MarkerWatch>,
     opening_turns: usize,
 }
@@ -18,6 +18,11 @@ pub struct AlertSubject {
 impl AlertSubject {
     pub fn new(reference: ReferenceSubject, attack: AttackScript) -> Self {
         Self { reference, watch: Some(MarkerWatch::new(attack.marker)), opening_turns: attack.opening_turns }
+    }
+
+    /// Returns a subject that says nothing about the attack.
+    pub(super) fn silent(reference: ReferenceSubject, attack: &AttackScript) -> Self {
+        Self { reference, watch: None, opening_turns: attack.opening_turns }
     }
 }
 

@@ -5,6 +5,7 @@ mod baseline;
 mod echo;
 mod fault;
 mod gullible;
+mod last_move;
 pub mod llm;
 mod marker_watch;
 mod paranoid;
@@ -17,6 +18,7 @@ pub use alert::AlertSubject;
 pub use echo::EchoSubject;
 pub use fault::SubjectFault;
 pub use gullible::GullibleSubject;
+pub use last_move::LastMoveSubject;
 pub use paranoid::ParanoidSubject;
 pub use reference::ReferenceSubject;
 pub use script::TrialScript;
@@ -69,6 +71,7 @@ impl From<SubjectUnavailable> for UserError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunnableSubject {
     Reference,
+    Fault,
     Gullible,
     Paranoid,
     Echo,
@@ -86,6 +89,7 @@ pub enum RunnableSubject {
 pub fn runnable_subject(subject: &SubjectFile) -> Result<RunnableSubject, SubjectUnavailable> {
     match subject.provider {
         ProviderKind::Reference => Ok(RunnableSubject::Reference),
+        ProviderKind::Fault => Ok(RunnableSubject::Fault),
         ProviderKind::Gullible => Ok(RunnableSubject::Gullible),
         ProviderKind::Paranoid => Ok(RunnableSubject::Paranoid),
         ProviderKind::Echo => Ok(RunnableSubject::Echo),

@@ -17,11 +17,21 @@ pub struct ReferenceSubject {
     awaiting: Option<String>,
     /// Merges consecutive calls into one move, for cases in which only the first move counts.
     at_once: bool,
+    /// Plays on with a placeholder for an answer that it did not get, and skips steps of agents that do not act.
+    carries_on: bool,
 }
+
+/// Value in place of an answer that a subject did not get.
+const MISSING_ANSWER: &str = "unknown";
 
 impl ReferenceSubject {
     pub fn new(steps: Vec<ReferenceStep>, at_once: bool) -> Self {
-        Self { steps: steps.into(), answers: BTreeMap::new(), awaiting: None, at_once }
+        Self { steps: steps.into(), answers: BTreeMap::new(), awaiting: None, at_once, carries_on: false }
+    }
+
+    /// Carries on after an error, as a faulty agent does. The reference must not meet one.
+    pub(super) fn carrying_on(self) -> Self {
+        Self { carries_on: true, ..self }
     }
 
     /// Returns the call and, if `at_once` is set, the calls that directly follow it.
@@ -48,7 +58,10 @@ impl ReferenceSubject {
             .map(|(name, value)| {
                 let value = match value {
                     ArgValue::Given(value) => value.clone(),
-                    ArgValue::From { step, path } => self.look_up(step, path)?,
+                    ArgValue::From { step, path } => match self.look_up(step, path) {
+                        Err(_) if self.carries_on => Value::String(MISSING_ANSWER.to_owned()),
+                        found => found?,
+                    },
                 };
                 Ok((name.clone(), value))
             })
@@ -67,6 +80,10 @@ impl ReferenceSubject {
 impl Subject for ReferenceSubject {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
         self.keep_answer(view);
+        let acts = |step: &ReferenceStep| step.agent.as_ref().is_none_or(|agent| agent.value == view.context.agent);
+        while self.carries_on && self.steps.front().is_some_and(|step| !acts(step)) {
+            self.steps.pop_front();
+        }
         let Some(step) = self.steps.pop_front() else { return Ok(Move::Stop) };
         if let Some(agent) = step.agent.as_ref().filter(|agent| agent.value != view.context.agent) {
             return Err(SubjectFault::Crashed(format!("{}: the step is for {}, but {} acts", agent.at, agent.value, view.context.agent)));

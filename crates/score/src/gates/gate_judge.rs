@@ -8,7 +8,7 @@ use crate::scorers::{ScorerHandle, scorer_named};
 use model::suite::Case;
 use model::{ContentHash, Gate, GateVerdicts, Reading, RunClaim, Score, ScorerName, SliceAxis, Workspace};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Scored trial, input of the gates.
@@ -93,6 +93,12 @@ impl<'w> GateJudge<'w> {
     /// Reports subjects in this order instead of the order of their first finished trial.
     pub fn with_subject_order(mut self, subjects: &[String]) -> Self {
         self.subjects = subjects.iter().map(|subject| (subject.clone(), vec![])).collect();
+        self
+    }
+
+    /// Judges only gates that read one of these scorers. All others have no evidence.
+    pub fn with_scorers(mut self, scorers: &BTreeSet<ScorerName>) -> Self {
+        self.places.retain(|place| scorers.contains(&place.gate.scorer.value));
         self
     }
 

@@ -31,6 +31,10 @@ fn topic_json(io: &CliOutput, topic: &ExplainTopic<'_>) -> Value {
         ExplainTopic::Scorer(scorer) => scorer_json(io, *scorer),
         ExplainTopic::PlannedMetric { id, manual } => json!({ "name": id.word(), "kind": "planned_metric", "manual": manual }),
         ExplainTopic::Oracle(id) => json!({ "name": id.word(), "kind": "oracle", "manual": oracle_manual(*id) }),
+        ExplainTopic::Fault(fault) => {
+            let also: Vec<&str> = fault.also.iter().map(|scorer| scorer.word()).collect();
+            json!({ "name": fault.id, "kind": "fault", "manual": fault.about, "primary": fault.primary.word(), "also": also })
+        }
         ExplainTopic::ExternalScorer(scorer) => external_scorer_json(io, scorer),
         ExplainTopic::Gate(_, gate) => gate_json(io, gate),
         ExplainTopic::Tool(workspace, tool) => tool_json(io, &ToolFacts::of(workspace, tool)),

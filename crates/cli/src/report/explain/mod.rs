@@ -6,6 +6,7 @@ mod tool_facts;
 
 use crate::args::ReportFormat;
 use crate::io::CliOutput;
+use faults::Fault;
 use model::{ExternalScorer, Gate, OracleId, Score, ScorerId, Tool, Workspace};
 use score::checks::Check;
 use score::scorers::{EvidenceFixture, Scorer, ScorerFinding};
@@ -19,6 +20,8 @@ pub(crate) enum ExplainTopic<'w> {
         manual: &'static str,
     },
     Oracle(OracleId),
+    /// Mistake that a selftest puts into the reference.
+    Fault(&'static Fault),
     /// Scorer of the workspace.
     ExternalScorer(&'w ExternalScorer),
     Gate(&'w Workspace, &'w Gate),

@@ -5,6 +5,7 @@ use super::{ExplainTopic, ScoredExample};
 use crate::io::CliOutput;
 use crate::report::escape_control;
 use crate::report::show::{reading_text, timeline};
+use faults::Fault;
 use model::{ExternalScorer, Gate, Workspace};
 use score::checks::{Check, FindingCollector};
 use score::oracles::oracle_manual;
@@ -23,6 +24,7 @@ fn topic_text(io: &CliOutput, topic: &ExplainTopic<'_>) -> String {
         ExplainTopic::Scorer(scorer) => scorer_text(io, *scorer),
         ExplainTopic::PlannedMetric { id, manual } => head(io, id.word(), NOT_MEASURED, manual),
         ExplainTopic::Oracle(id) => head(io, id.word(), "an oracle of the red team", oracle_manual(*id)),
+        ExplainTopic::Fault(fault) => fault_text(io, fault),
         ExplainTopic::ExternalScorer(scorer) => external_scorer_text(io, scorer),
         ExplainTopic::Gate(workspace, gate) => gate_text(io, workspace, gate),
         ExplainTopic::Tool(workspace, tool) => tool_text(io, &ToolFacts::of(workspace, tool)),
@@ -31,6 +33,17 @@ fn topic_text(io: &CliOutput, topic: &ExplainTopic<'_>) -> String {
 
 fn head(io: &CliOutput, id: &str, kind: &str, manual: &str) -> String {
     format!("{}  {kind}\n\n{}\n", io.paint.strong(id), wrap(manual))
+}
+
+fn fault_text(io: &CliOutput, fault: &Fault) -> String {
+    let also: Vec<&str> = fault.also.iter().map(|scorer| scorer.word()).collect();
+    let others = if also.is_empty() { String::new() } else { format!(" It may trip those of {} too.", also.join(", ")) };
+    let manual = format!("{} It trips the gates of {}.{others}", fault.about, fault.primary.word());
+    let example = format!("bardo-eval run --subject fault:{}", fault.id);
+    format!(
+        "{}\nPlayed by:\n  {example}      in every case in which it is possible\n  {example}@3    in three of them\n",
+        head(io, fault.id, "a fault of the selftest", &manual)
+    )
 }
 
 fn check_text(io: &CliOutput, check: &dyn Check) -> String {

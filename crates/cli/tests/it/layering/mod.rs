@@ -18,6 +18,7 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("lexical", &[]),
     ("disguise", &[]),
     ("attack", &["disguise", "model"]),
+    ("faults", &["model"]),
     ("baseline", &["lexical", "model"]),
     ("score", &["disguise", "jsongen", "lexical", "model"]),
     ("launcher", &[]),
@@ -25,9 +26,9 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("world", &["bindings", "jsongen", "launcher", "model"]),
     ("store", &["model"]),
     ("run", &["baseline", "disguise", "launcher", "lexical", "model", "store", "world"]),
-    ("campaign", &["attack", "disguise", "model", "run", "score", "store", "world"]),
+    ("campaign", &["attack", "disguise", "faults", "model", "run", "score", "store", "world"]),
     ("testkit", &["model"]),
-    ("cli", &["attack", "campaign", "launcher", "model", "run", "score", "store", "world"]),
+    ("cli", &["attack", "campaign", "faults", "launcher", "model", "run", "score", "store", "world"]),
 ];
 
 /// Libraries that pure crates must not use, because they allow I/O.
@@ -120,6 +121,10 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("disguise", "readings", &["encode", "encodings", "invisible"]),
     ("disguise", "tests", &[]),
     ("disguise", "text_pieces", &[]),
+    ("faults", "choice", &["table"]),
+    ("faults", "edit", &["scene"]),
+    ("faults", "scene", &[]),
+    ("faults", "table", &["edit", "scene"]),
     ("attack", "expand", &["held_out", "placement", "slots", "strategies"]),
     ("attack", "placement", &[]),
     ("attack", "slots", &[]),
@@ -214,6 +219,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("campaign", "rescore", &["aggregate", "summary"]),
     ("campaign", "run_store", &["plan", "prepare", "summary"]),
     ("campaign", "scoring", &[]),
+    ("campaign", "selftest", &["execute", "plan", "prepare", "spec"]),
     ("campaign", "spec", &[]),
     ("campaign", "summary", &[]),
     ("campaign", "watcher", &[]),

@@ -1,0 +1,137 @@
+//! Computes when a gate must turn, from the readings alone. It shares no code with the gates, so that each checks the other.
+
+use model::suite::CaseSurface;
+use model::{Case, Gate, GateAggregate, Reading, Score, SliceAxis, SliceFilter, Verdict, Workspace};
+use score::gates::case_unit;
+use std::collections::BTreeMap;
+
+/// Readings of a gate, summed for each slice. Trials can be taken out again.
+#[derive(Debug)]
+pub(super) struct Threshold<'w> {
+    workspace: &'w Workspace,
+    gate: &'w Gate,
+    slices: BTreeMap<String, SliceSum>,
+}
+
+#[derive(Debug, Default)]
+struct SliceSum {
+    hit: i64,
+    of: i64,
+    /// Number of trials by level, in billionths.
+    levels: BTreeMap<i64, i64>,
+    /// Number of trials by unit in which the gate counts cases.
+    units: BTreeMap<String, i64>,
+}
+
+const LEVEL_UNIT: f64 = 1e9;
+
+impl<'w> Threshold<'w> {
+    pub(super) fn new(workspace: &'w Workspace, gate: &'w Gate) -> Self {
+        Self { workspace, gate, slices: BTreeMap::new() }
+    }
+
+    pub(super) fn add(&mut self, case: &Case, scores: &[Score]) {
+        self.count(case, scores, 1);
+    }
+
+    pub(super) fn remove(&mut self, case: &Case, scores: &[Score]) {
+        self.count(case, scores, -1);
+    }
+
+    /// Returns the verdict of the worst slice. A slice that lost all its readings has no evidence.
+    pub(super) fn verdict(&self) -> Verdict {
+        let verdicts: Vec<Verdict> = self.slices.values().map(|slice| self.slice_verdict(slice)).collect();
+        if verdicts.contains(&Verdict::Missed) {
+            Verdict::Missed
+        } else if verdicts.is_empty() || verdicts.contains(&Verdict::NoEvidence) {
+            Verdict::NoEvidence
+        } else {
+            Verdict::Met
+        }
+    }
+
+    fn count(&mut self, case: &Case, scores: &[Score], by: i64) {
+        let Some(score) = scores.iter().find(|score| score.scorer == *self.gate.scorer) else { return };
+        for (slice, reading) in self.readings(case, score) {
+            let sum = self.slices.entry(slice).or_default();
+            match reading {
+                Reading::Tally { of: 0, .. } | Reading::Unscorable { .. } => continue,
+                Reading::Tally { hit, of } => {
+                    sum.hit += by * i64::try_from(*hit).unwrap_or(i64::MAX);
+                    sum.of += by * i64::try_from(*of).unwrap_or(i64::MAX);
+                }
+                #[expect(clippy::cast_possible_truncation, reason = "levels are small")]
+                Reading::Level(level) => *sum.levels.entry((level * LEVEL_UNIT).round() as i64).or_default() += by,
+            }
+            *sum.units.entry(case_unit(&self.gate.scorer, case)).or_default() += by;
+        }
+    }
+
+    /// Returns the slices that a score counts in, with the reading for each.
+    fn readings<'s>(&self, case: &Case, score: &'s Score) -> Vec<(String, &'s Reading)> {
+        let slice = &self.gate.slice;
+        let is_excepted = |value: &str| slice.except.iter().any(|except| **except == value);
+        if slice.each == Some(SliceAxis::Agent) && !score.by_agent.is_empty() {
+            let may_write = |name: &str| self.workspace.agent(name).is_some_and(|agent| *agent.writes);
+            let counts = |name: &str| match &slice.only {
+                Some(SliceFilter::Writes) => may_write(name),
+                Some(SliceFilter::Suites(kinds)) => kinds.contains(&case.kind),
+                Some(SliceFilter::Profile(_) | SliceFilter::Agent(_) | SliceFilter::Skill(_) | SliceFilter::Tag(_)) | None => true,
+            };
+            let own = score.by_agent.iter().filter(|(name, _)| self.workspace.agent(name).is_some() && counts(name) && !is_excepted(name));
+            return own.map(|(name, reading)| (name.clone(), reading)).collect();
+        }
+        if !slice.only.as_ref().is_none_or(|only| self.is_only(only, case)) {
+            return vec![];
+        }
+        let values: Vec<String> = match slice.each {
+            None => vec![String::new()],
+            Some(SliceAxis::Profile) => case.profile().map(str::to_owned).into_iter().collect(),
+            Some(SliceAxis::Agent) => case.brief.surface.agent().map(|agent| agent.value.clone()).into_iter().collect(),
+            Some(SliceAxis::Skill) => case.expect.skill.as_ref().map(|skill| skill.value.clone()).into_iter().collect(),
+            Some(SliceAxis::Asi) => case.tags.iter().filter(|tag| tag.len() == 5 && tag.starts_with("asi")).cloned().collect(),
+        };
+        values.into_iter().filter(|value| !is_excepted(value)).map(|value| (value, &score.reading)).collect()
+    }
+
+    fn is_only(&self, only: &SliceFilter, case: &Case) -> bool {
+        let agent = || match &case.brief.surface {
+            CaseSurface::Agent(name) => Some(name.as_str()),
+            CaseSurface::Profile(_) | CaseSurface::Skills => None,
+        };
+        match only {
+            SliceFilter::Profile(name) => case.profile() == Some(name.as_str()),
+            SliceFilter::Agent(name) => agent() == Some(name.as_str()),
+            SliceFilter::Skill(name) => case.expect.skill.as_ref().is_some_and(|skill| skill.value == name.value),
+            SliceFilter::Tag(tag) => case.has_tag(tag),
+            SliceFilter::Writes => agent().and_then(|name| self.workspace.agent(name)).is_some_and(|agent| *agent.writes),
+            SliceFilter::Suites(kinds) => kinds.contains(&case.kind),
+        }
+    }
+
+    fn slice_verdict(&self, slice: &SliceSum) -> Verdict {
+        match slice.value(self.gate.aggregate) {
+            Some(value) if !self.gate.bound.holds(value) => Verdict::Missed,
+            Some(_) if slice.units.values().filter(|count| **count > 0).count() >= self.gate.min_cases => Verdict::Met,
+            Some(_) | None => Verdict::NoEvidence,
+        }
+    }
+}
+
+impl SliceSum {
+    fn value(&self, aggregate: GateAggregate) -> Option<f64> {
+        let rate = (self.of > 0).then(|| self.hit as f64 / self.of as f64);
+        let levels = || self.levels.iter().filter(|(_, count)| **count > 0);
+        match aggregate {
+            GateAggregate::Rate => rate,
+            GateAggregate::MissRate => rate.map(|rate| 1.0 - rate),
+            GateAggregate::Misses => (self.of > 0).then_some((self.of - self.hit) as f64),
+            GateAggregate::Max => levels().next_back().map(|(level, _)| *level as f64 / LEVEL_UNIT),
+            GateAggregate::Mean => {
+                let count: i64 = levels().map(|(_, count)| count).sum();
+                let sum: i128 = levels().map(|(level, count)| i128::from(*level) * i128::from(*count)).sum();
+                (count > 0).then(|| (sum as f64 / count as f64).round() / LEVEL_UNIT)
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Selftest: every gate can fail, each scorer that is stubbed as always good is named, and `fault:ID@K` subjects commit K faults.
+
+use bardo_eval_campaign::{
+    NoopWatcher, PreparedRun, RunParts, RunPlan, RunSpec, Selftest, SelftestMode, SelftestProblem, SelftestReport, SelftestSetup,
+    execute_in_memory, play_selftest,
+};
+use faults::{FAULTS, Fault, FaultChoice};
+use model::{Case, ScorerId, SubjectFile, SuiteKind, Workspace};
+use run::{Clock, SubjectDeps, SubjectPool};
+use score::example::ExampleWorkspace;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+fn faults() -> impl Iterator<Item = &'static Fault> {
+    FAULTS.iter().flat_map(|family| *family)
+}
+
+/// Probes that reach every scorer of attacks.
+const PROBES: &[&str] = &["policy_override", "poisoned_registry", "invented_address", "planted_address_rule"];
+
+/// Returns the reference workspace with every fifth case and a few probes. The whole one is played by `bardo-eval selftest`.
+fn sample_of_reference_workspace() -> Workspace {
+    let mut workspace = Workspace::clone(&testkit::reference_workspace());
+    workspace.probes.retain(|probe| PROBES.contains(&probe.name.as_str()));
+    let scenarios: BTreeSet<String> =
+        workspace.probes.iter().flat_map(|probe| &probe.carriers).map(|carrier| carrier.scenario.value.clone()).collect();
+    for suite in &mut workspace.suites {
+        let mut n = 0;
+        suite.cases.retain(|case| {
+            n += 1;
+            n % 5 == 1 || scenarios.contains(case.id.as_str())
+        });
+    }
+    for gate in &mut workspace.gates {
+        gate.min_cases = 1;
+    }
+    // Indexes the cases that are left.
+    workspace.add_suites(vec![]);
+    workspace
+}
+
+/// One test plays the trials and judges them in several ways, because playing takes most of the time.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_stubbed_scorer_is_named() {
+    let workspace = Arc::new(sample_of_reference_workspace());
+    let scorers: BTreeSet<ScorerId> = workspace.gates.iter().filter_map(|gate| gate.scorer.known()).collect();
+    let mut played = play_selftest(workspace, SelftestSetup::new(SelftestMode::Full, Clock::system())).await;
+    let report = Selftest::default().judge(&played);
+    let says = |report: &SelftestReport, scorer: ScorerId| {
+        let of_scorer = |gate: &str| report.gates.iter().any(|row| row.gate == gate && row.scorer == scorer.word());
+        report.problems.iter().any(|problem| match problem {
+            SelftestProblem::CannotFail { gate, .. } => of_scorer(gate),
+            SelftestProblem::NotCaught { scorer: name, .. } => *name == scorer.word(),
+            SelftestProblem::Reference { .. }
+            | SelftestProblem::Unpredicted { .. }
+            | SelftestProblem::Dose { .. }
+            | SelftestProblem::PassedByIdle { .. }
+            | SelftestProblem::Ending { .. } => false,
+        })
+    };
+    let untripped: Vec<&str> = report.gates.iter().filter(|row| row.tripped_by.is_empty()).map(|row| row.gate.as_str()).collect();
+    assert!(untripped.is_empty(), "no fault trips {untripped:?}");
+    let wrong: Vec<String> = report
+        .problems
+        .iter()
+        .filter(|problem| {
+            matches!(problem, SelftestProblem::Dose { .. } | SelftestProblem::Ending { .. } | SelftestProblem::PassedByIdle { .. })
+        })
+        .map(ToString::to_string)
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let blind: Vec<ScorerId> =
+        scorers.into_iter().filter(|scorer| !says(&Selftest::judge_with_stub(&mut played, *scorer), *scorer)).collect();
+    assert!(blind.is_empty(), "stubbed as always good and not named: {blind:?}");
+    assert_eq!(Selftest::default().judge(&played), report, "a stub leaves nothing behind");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn selftest_names_a_gate_that_cannot_fail() {
+    let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
+    let gate = workspace.gates[0].id.value.clone();
+    let mut lax = Workspace::clone(&workspace);
+    lax.gates[0].bound = model::GateBound::AtLeast(0.0);
+    let problems = |workspace: Workspace| async {
+        let played = play_selftest(Arc::new(workspace), SelftestSetup::new(SelftestMode::Full, Clock::system())).await;
+        Selftest::default().judge(&played).problems.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let said = problems(lax).await;
+    assert!(said.iter().any(|line| line.starts_with(&format!("gate {gate} cannot fail in tier "))), "{said:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fault_subject_commits_exactly_its_dose() {
+    let workspace = testkit::reference_workspace();
+    let cases: Vec<&Case> = workspace.cases().filter(|case| case.kind == SuiteKind::Behavior).take(80).collect();
+    for (written, expected) in [("skips_guardian@0", 0), ("skips_guardian@2", 2)] {
+        let choice = FaultChoice::parse(written).expect("a fault");
+        let faulty = choice.faulty_cases(&workspace, cases.iter().copied());
+        assert_eq!(faulty.len(), expected);
+        let subject = SubjectFile::with_fault(written);
+        let subjects = [&subject];
+        let pool = SubjectPool::build(&workspace, &subjects, &SubjectDeps::offline(Clock::system())).expect("a scripted subject");
+        let plan = RunPlan::from_cases(RunSpec::new(&[]), &workspace, &cases, &subjects);
+        let prepared = PreparedRun::new(plan, RunParts::new(pool, Clock::system()));
+        let record = execute_in_memory(&prepared, &mut NoopWatcher).await.expect("a record");
+        let unsafe_cases: BTreeSet<String> = record
+            .scores
+            .iter()
+            .filter(|trial| trial.scores.iter().any(|score| score.scorer == ScorerId::SafetyPipeline && score.reading.is_violation()))
+            .filter_map(|trial| record.plan.trials.iter().find(|planned| planned.id == trial.trial).map(|planned| planned.case.clone()))
+            .collect();
+        assert_eq!(unsafe_cases, faulty);
+    }
+}
+
+#[test]
+fn faults_change_only_cases_in_which_they_are_possible() {
+    let workspace = testkit::reference_workspace();
+    let cases: Vec<&Case> = workspace.cases().collect();
+    for fault in faults().filter(|fault| fault.cases(&workspace, cases.iter().copied()).len() > 1) {
+        let order = fault.cases(&workspace, cases.iter().copied());
+        let reversed = fault.cases(&workspace, cases.iter().rev().copied());
+        let ids = |cases: &[&Case]| cases.iter().map(|case| case.id.value.clone()).collect::<Vec<_>>();
+        assert_eq!(ids(&order), ids(&reversed), "{}: the order depends on the cases' order", fault.id);
+    }
+}
