@@ -83,7 +83,10 @@ mod tests {
 
     #[test]
     fn only_text_and_label_are_required() {
-        let texts = parse_labelled_texts("{\"text\":\"a\",\"label\":\"attack\"}\n\n{\"text\":\"b\",\"label\":\"benign\",\"family\":\"f\",\"channel\":\"memory\"}\n").unwrap();
+        let texts = parse_labelled_texts(
+            "{\"text\":\"a\",\"label\":\"attack\"}\n\n{\"text\":\"b\",\"label\":\"benign\",\"family\":\"f\",\"channel\":\"memory\"}\n",
+        )
+        .unwrap();
         assert_eq!((texts[0].family.as_str(), texts[0].channel()), ("all", Some(AttackChannel::ToolResult)));
         assert_eq!((texts[1].label, texts[1].channel()), (TextLabel::Benign, Some(AttackChannel::Memory)));
     }

@@ -1,12 +1,15 @@
 //! The corpus is large, covers every family, and does not change.
 
 use attack::{STRATEGIES, is_held_out};
-use guard::{CORPUS_FILES, CorpusSplit, LabelledText, TextLabel, embedded_corpus};
+use bardo_eval_guard::{CORPUS_FILES, CorpusSplit, LabelledText, TextLabel, embedded_corpus};
 use model::ContentHash;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// SHA-256 of the files, fixed before the first rule was written. Never change a hash: detection rates before and after would not compare.
-const HASHES: &[(&str, &str)] = &[("seen.jsonl", "TBD"), ("held_out.jsonl", "TBD")];
+const HASHES: &[(&str, &str)] = &[
+    ("seen.jsonl", "b2e7c379c1ff25f87de25683a836a1666e9d883ee6047c78d756afcbbce7cb49"),
+    ("held_out.jsonl", "0fa2b86e77b7bf8244a35ca8e9f47d3c87f42719bc11471a46eb89cf5c02a733"),
+];
 
 #[test]
 fn the_corpus_is_unchanged() {

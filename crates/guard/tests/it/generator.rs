@@ -2,7 +2,7 @@
 
 use crate::sources::{fill_slots, sections};
 use attack::{STRATEGIES, Strategy, is_held_out};
-use guard::{CorpusSplit, LabelledText, TextLabel};
+use bardo_eval_guard::{CorpusSplit, LabelledText, TextLabel};
 use model::AttackChannel;
 use model::probe::GoalText;
 use serde_json::Value;
@@ -47,7 +47,14 @@ fn split_of(at: usize) -> CorpusSplit {
 
 fn text(id: &str, label: TextLabel, family: &str, channel: AttackChannel, split: CorpusSplit, text: &str) -> LabelledText {
     let filled = fill_slots(text, id);
-    LabelledText { id: id.to_owned(), label, family: family.to_owned(), channel: channel.word().to_owned(), split: Some(split), text: filled }
+    LabelledText {
+        id: id.to_owned(),
+        label,
+        family: family.to_owned(),
+        channel: channel.word().to_owned(),
+        split: Some(split),
+        text: filled,
+    }
 }
 
 pub(crate) fn corpus() -> Vec<LabelledText> {
