@@ -19,15 +19,16 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("disguise", &[]),
     ("attack", &["disguise", "model"]),
     ("baseline", &["lexical", "model"]),
+    ("guard", &["disguise", "model"]),
     ("score", &["disguise", "jsongen", "lexical", "model"]),
     ("launcher", &[]),
     ("bindings", &[]),
     ("world", &["bindings", "jsongen", "launcher", "model"]),
     ("store", &["model"]),
-    ("run", &["baseline", "disguise", "launcher", "lexical", "model", "store", "world"]),
+    ("run", &["baseline", "disguise", "guard", "launcher", "lexical", "model", "store", "world"]),
     ("campaign", &["attack", "model", "run", "score", "store", "world"]),
     ("testkit", &["model"]),
-    ("cli", &["attack", "campaign", "launcher", "model", "run", "score", "store", "world"]),
+    ("cli", &["attack", "campaign", "guard", "launcher", "model", "run", "score", "store", "world"]),
 ];
 
 /// Libraries that pure crates must not use, because they allow I/O.
