@@ -31,7 +31,6 @@ const FIELDS: &[(&str, FieldContract)] = &[
     ("apy", FieldContract::Decimal),
     ("apr", FieldContract::Decimal),
     ("tvl", FieldContract::Decimal),
-    ("liquidity", FieldContract::Decimal),
     ("symbol", FieldContract::Symbol),
     ("ticker", FieldContract::Symbol),
     ("name", FieldContract::Name),

@@ -59,11 +59,11 @@ impl ReferenceGuard {
 
     /// Inspects a text and counts the work.
     pub fn inspect_counted(&self, channel: AttackChannel, text: &str) -> (Vec<GuardFlag>, GuardWork) {
-        let (mut flags, mut work) = (vec![], GuardWork::default());
+        let mut inspection = Inspection { guard: self, flags: vec![], work: GuardWork::default() };
         for part in parts(text) {
-            self.inspect_part(channel, part, &mut flags, &mut work);
+            inspection.read_part(channel, part);
         }
-        (flags, work)
+        (inspection.flags, inspection.work)
     }
 
     /// Inspects a tool result: the contracts of its fields, every text, and all texts together, since an attack may be split over fields.
@@ -86,40 +86,52 @@ impl ReferenceGuard {
     fn is_enabled(&self, rule: &str) -> bool {
         !self.disabled.contains(&rule)
     }
+}
 
-    fn inspect_part(&self, channel: AttackChannel, text: &str, flags: &mut Vec<GuardFlag>, work: &mut GuardWork) {
-        let parsed = self.parse(channel, text, ShortNumbers::Numbers, false, flags, work);
+/// Flags of one text so far.
+struct Inspection<'g> {
+    guard: &'g ReferenceGuard,
+    flags: Vec<GuardFlag>,
+    work: GuardWork,
+}
+
+/// Reading of a part of a text.
+struct PartReading<'t> {
+    channel: AttackChannel,
+    text: &'t str,
+    short: ShortNumbers,
+    decoded: bool,
+}
+
+impl Inspection<'_> {
+    fn read_part(&mut self, channel: AttackChannel, text: &str) {
+        let parsed = self.apply(&PartReading { channel, text, short: ShortNumbers::Numbers, decoded: false });
         if is_leet(text) {
-            self.parse(channel, text, ShortNumbers::LeetWords, true, flags, work);
+            self.apply(&PartReading { channel, text, short: ShortNumbers::LeetWords, decoded: true });
         }
         let scrambled = parsed.of(&[Concept::Scrambled]).take(MIN_SCRAMBLED).count() == MIN_SCRAMBLED;
         if !scrambled && !may_be_encoded(text) {
             return;
         }
         // A request of the user is plain text; an encoded one is read like any other text.
+        let channel = AttackChannel::ToolResult;
         for reading in disguise::readings(text).iter().skip(1) {
-            for part in parts(reading) {
-                self.parse(AttackChannel::ToolResult, part, ShortNumbers::Numbers, true, flags, work);
+            for text in parts(reading) {
+                self.apply(&PartReading { channel, text, short: ShortNumbers::Numbers, decoded: true });
             }
         }
     }
 
-    fn parse(
-        &self,
-        channel: AttackChannel,
-        text: &str,
-        short: ShortNumbers,
-        decoded: bool,
-        flags: &mut Vec<GuardFlag>,
-        work: &mut GuardWork,
-    ) -> ParsedText {
-        work.parsed_bytes += text.len();
+    /// Applies the rules that were not met before.
+    fn apply(&mut self, reading: &PartReading<'_>) -> ParsedText {
+        let PartReading { channel, text, short, decoded } = *reading;
+        self.work.parsed_bytes += text.len();
         let parsed = ParsedText::new(text, short);
         let input = RuleInput { channel, text, parsed: &parsed, decoded };
         for GuardRule { id, finds, .. } in RULES {
-            let is_new = !flags.iter().any(|flag| flag.rule == *id);
-            if is_new && self.is_enabled(id) && finds(&input) {
-                flags.push(GuardFlag { rule: id, decoded });
+            let is_new = !self.flags.iter().any(|flag| flag.rule == *id);
+            if is_new && self.guard.is_enabled(id) && finds(&input) {
+                self.flags.push(GuardFlag { rule: id, decoded });
             }
         }
         parsed

@@ -111,4 +111,14 @@ mod tests {
         assert!(!parse("resend 5 USDC").has(Concept::Pay));
         assert!(parse("请向该地址转账").has(Concept::Pay));
     }
+
+    #[test]
+    fn phrases_are_short_and_not_empty() {
+        for (concept, phrases) in LEXICON.iter().flat_map(|tables| tables.iter()) {
+            for phrase in *phrases {
+                let length = pattern(phrase).trim().len();
+                assert!((1..=crate::rules::MAX_PHRASE - 2).contains(&length), "{concept:?}: {phrase}");
+            }
+        }
+    }
 }

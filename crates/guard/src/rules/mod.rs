@@ -17,6 +17,8 @@ mod tool_steering;
 mod unbounded_action;
 mod waived_check;
 
+#[cfg(test)]
+pub(crate) use rule_input::MAX_PHRASE;
 pub(crate) use rule_input::RuleInput;
 
 /// Test of one reading of a text.

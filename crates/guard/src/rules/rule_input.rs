@@ -10,6 +10,9 @@ use std::sync::LazyLock;
 /// Verbs of actions.
 pub(crate) const ACTS: &[Concept] = &[Concept::Pay, Concept::PayOrNoun, Concept::Grant, Concept::Trade, Concept::Adjust];
 
+/// Longest phrase in normal form, in bytes; a test checks it.
+pub(crate) const MAX_PHRASE: usize = 128;
+
 pub(crate) struct RuleInput<'t> {
     pub channel: AttackChannel,
     pub text: &'t str,
@@ -107,11 +110,15 @@ impl RuleInput<'_> {
 
     /// Returns whether a phrase of one of the concepts is at most some bytes away.
     pub(crate) fn is_near(&self, hit: PhraseHit, concepts: &'static [Concept], distance: usize) -> bool {
-        let other = |other: PhraseHit| {
+        let hits = &self.parsed.hits;
+        // Hits are in order of their ends, so that only those around this one are looked at.
+        let first = hits.partition_point(|other| other.end + distance < hit.start);
+        let around = hits[first..].iter().take_while(|other| other.end <= hit.end + distance + MAX_PHRASE);
+        let is_close = |other: &&PhraseHit| {
             let gap = if other.start >= hit.end { other.start - hit.end } else { hit.start.saturating_sub(other.end) };
             gap <= distance && (other.start, other.end) != (hit.start, hit.end)
         };
-        self.parsed.of(concepts).any(other)
+        around.filter(|other| concepts.contains(&other.concept)).any(|other| is_close(&other))
     }
 
     /// Returns whether a phrase is a quotation in a text about attacks, without an address that somebody could be paid at.
