@@ -42,16 +42,16 @@ fn main() -> ExitCode {
         io.print_message(&warning);
     }
     let has_reports = matches!(cli.command, CliCommand::Smoke(_) | CliCommand::Run(_) | CliCommand::RedTeam(_) | CliCommand::Score(_));
-    let is_selftest = matches!(cli.command, CliCommand::Selftest(_));
+    let has_tables = matches!(cli.command, CliCommand::Selftest(_) | CliCommand::Guard(_));
     let is_plan = matches!(cli.command, CliCommand::Ci(args::CiCommand::Plan(_)));
     let fits = match cli.global.format {
         ReportFormat::Text | ReportFormat::Json => true,
         ReportFormat::Github => has_reports || is_plan,
-        ReportFormat::Markdown => has_reports || is_selftest,
+        ReportFormat::Markdown => has_reports || has_tables,
         ReportFormat::Junit | ReportFormat::Sarif => has_reports,
     };
     if !fits {
-        let what = "only smoke, run, redteam and score have JUnit, Markdown, GitHub and SARIF reports";
+        let what = "only smoke, run, redteam and score have JUnit, Markdown, GitHub and SARIF reports; guard eval has Markdown";
         io.print_message(&UserError::new(what, "use --format text or json").to_string());
         return ExitKind::Usage.into();
     }
@@ -68,6 +68,7 @@ fn main() -> ExitCode {
         CliCommand::Golden(command) => commands::golden(&io, &source, &command),
         CliCommand::Chat(args) => commands::chat(&io, &source, &args),
         CliCommand::Case(command) => commands::case(&io, &source, &command),
+        CliCommand::Guard(command) => commands::guard(&io, &command),
         CliCommand::Judge(command) => commands::judge(&io, &source, &command),
         CliCommand::Init(args) => commands::init(&io, &args),
         CliCommand::Tools(args) => commands::tools(&io, &source, &args),

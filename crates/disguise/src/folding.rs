@@ -16,15 +16,21 @@ pub fn normalize(text: &str) -> String {
 /// Returns the words as [`normalize`] folds them, with one space before, between and after them.
 pub(crate) fn fold_words(text: &str) -> String {
     let mut folded = String::from(" ");
+    append_folded_words(text, &mut folded);
+    folded
+}
+
+/// Appends the words as [`normalize`] folds them, with one space between and after them. The first word continues the last one, unless that
+/// ends with a space.
+pub fn append_folded_words(text: &str, folded: &mut String) {
     for c in text.chars() {
-        if !fold_char(c, &mut folded) && !is_invisible(c) && !folded.ends_with(' ') {
+        if !fold_char(c, folded) && !is_invisible(c) && !folded.ends_with(' ') {
             folded.push(' ');
         }
     }
     if !folded.ends_with(' ') {
         folded.push(' ');
     }
-    folded
 }
 
 /// Appends the folded form. Returns whether there is one.
@@ -39,7 +45,10 @@ fn fold_char(c: char, folded: &mut String) -> bool {
     if is_invisible(plain) || !plain.is_alphanumeric() {
         return false;
     }
-    folded.extend(plain.to_lowercase().filter(|c| c.is_alphanumeric()));
+    // A capital may have no look-alike although its small letter has one, as П and п.
+    for small in plain.to_lowercase().map(look_alike).filter(|c| c.is_alphanumeric()) {
+        folded.push(leet::letter(small.to_ascii_lowercase()));
+    }
     true
 }
 

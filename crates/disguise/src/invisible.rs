@@ -4,7 +4,7 @@ use crate::encodings::unicode_tags::is_tag;
 use std::borrow::Cow;
 
 /// Reports whether a character is never displayed: zero width, direction marks, variation selectors, tags, fillers.
-pub(crate) fn is_invisible(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     if c.is_ascii() {
         return false;
     }
@@ -16,7 +16,7 @@ pub(crate) fn is_invisible(c: char) -> bool {
 }
 
 /// Returns the displayed characters of a text.
-pub(crate) fn strip_invisible(text: &str) -> Cow<'_, str> {
+pub fn strip_invisible(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || !text.chars().any(is_invisible) {
         return text.into();
     }

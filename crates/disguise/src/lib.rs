@@ -8,7 +8,8 @@ mod marker;
 mod readings;
 mod text_pieces;
 
-pub use folding::normalize;
+pub use folding::{append_folded_words, normalize};
+pub use invisible::{is_invisible, strip_invisible};
 pub use marker::contains_marker;
 pub use readings::readings;
 

@@ -1,5 +1,7 @@
 //! Characters that look like ASCII letters and digits: other scripts, full-width forms, styled alphabets.
 
+use std::sync::LazyLock;
+
 /// Look-alikes of lower-case letters, one row per letter.
 const LOWER: [&str; 26] = [
     "аαɑᴀ",
@@ -76,8 +78,22 @@ const RUNS: &[(u32, char, u32)] = &[
 const MATH_LETTERS: std::ops::Range<u32> = 0x1D400..0x1D6A4;
 const MATH_DIGITS: std::ops::Range<u32> = 0x1D7CE..0x1D800;
 
-/// Scripts from Arabic to Mongolian, and those of East Asia. Skipped for speed.
-const WITHOUT_LOOK_ALIKES: &[std::ops::Range<u32>] = &[0x600..0x1D00, 0x2E80..0xA700, 0xAC00..0xD7B0];
+/// End of the code points that the rows of letters are in.
+const ROWS_END: u32 = 0xA800;
+
+/// ASCII look-alikes of the rows by code point; 0 for the others.
+static ROW_TABLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut table = vec![0; ROWS_END as usize];
+    // A letter that is in two rows is read as a small one.
+    for (rows, first) in [(&UPPER, b'A'), (&LOWER, b'a')] {
+        for (row, letter) in rows.iter().zip(first..) {
+            for c in row.chars() {
+                table[c as usize] = letter;
+            }
+        }
+    }
+    table
+});
 
 /// Returns the ASCII character that a character looks like, or the character itself.
 pub(crate) fn look_alike(c: char) -> char {
@@ -95,12 +111,10 @@ pub(crate) fn look_alike(c: char) -> char {
     if let Some((first, ascii, _)) = RUNS.iter().find(|(first, _, length)| (*first..first + length).contains(&code)) {
         return nth(*ascii, code - first);
     }
-    if WITHOUT_LOOK_ALIKES.iter().any(|scripts| scripts.contains(&code)) {
-        return c;
+    match ROW_TABLE.get(c as usize) {
+        Some(letter) if *letter != 0 => char::from(*letter),
+        _ => c,
     }
-    let row =
-        |rows: &[&str; 26], first| rows.iter().position(|row| row.contains(c)).and_then(|at| Some(nth(first, u32::try_from(at).ok()?)));
-    row(&LOWER, 'a').or_else(|| row(&UPPER, 'A')).unwrap_or(c)
 }
 
 fn nth(first: char, at: u32) -> char {
@@ -122,9 +136,9 @@ mod tests {
     }
 
     #[test]
-    fn no_row_is_in_a_skipped_script() {
+    fn every_row_is_in_the_table() {
         for c in LOWER.iter().chain(&UPPER).flat_map(|row| row.chars()) {
-            assert!(look_alike(c).is_ascii(), "{c} is skipped");
+            assert!(u32::from(c) < ROWS_END && look_alike(c).is_ascii(), "{c} is not in the table");
         }
     }
 

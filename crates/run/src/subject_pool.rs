@@ -6,8 +6,8 @@ use crate::providers::{self, ApiKey, CassetteMode, ProviderBuildError, ProviderC
 use crate::secrets::SecretRedactor;
 use crate::subjects::llm::{LlmModel, LlmSubject, MAX_EXTRA_TOOLS};
 use crate::subjects::{
-    BaselineAgent, BaselineIndex, EchoSubject, ParanoidSubject, RunnableSubject, Subject, SubjectUnavailable, SubjectWithPeers,
-    TrialScript, runnable_subject,
+    BaselineAgent, BaselineIndex, EchoSubject, GuardedSubject, ParanoidSubject, RunnableSubject, SharedGuard, Subject, SubjectUnavailable,
+    SubjectWithPeers, TrialScript, runnable_subject,
 };
 use model::suite::{Brief, CaseSurface, PeerMode};
 use model::{Case, ContentHash, SubjectFile, ToolsShown, Trial, Workspace};
@@ -84,7 +84,7 @@ enum SubjectKind {
     Gullible,
     Paranoid,
     Echo,
-    Baseline(Arc<BaselineIndex>),
+    Baseline(Arc<BaselineIndex>, Arc<SharedGuard>),
     Model(Arc<LlmModel>),
     External(Box<SubjectFile>, SecretRedactor, Arc<AgentHost>),
     ChatAgent(Arc<LlmModel>, Box<SubjectFile>, Arc<AgentHost>),
@@ -171,7 +171,9 @@ impl SubjectPool {
             SubjectKind::Gullible => script().gullible(),
             SubjectKind::Paranoid => Box::new(ParanoidSubject::default()),
             SubjectKind::Echo => Box::new(EchoSubject),
-            SubjectKind::Baseline(index) => Box::new(BaselineAgent::new(index.clone())),
+            SubjectKind::Baseline(index, guard) => {
+                Box::new(GuardedSubject::new(Box::new(BaselineAgent::new(index.clone())), guard.clone()))
+            }
             SubjectKind::Model(model) => Box::new(LlmSubject::new(model.clone(), calls, seed)),
             SubjectKind::ChatAgent(model, file, host) => Box::new(ChatAgent::new(model.clone(), calls, seed, host.timer(file))),
             SubjectKind::External(file, secrets, host) => {
@@ -195,7 +197,7 @@ fn build(workspace: &Workspace, file: &SubjectFile, deps: &SubjectDeps<'_>) -> R
             RunnableSubject::Gullible => SubjectKind::Gullible,
             RunnableSubject::Paranoid => SubjectKind::Paranoid,
             RunnableSubject::Echo => SubjectKind::Echo,
-            RunnableSubject::Baseline => SubjectKind::Baseline(Arc::new(BaselineIndex::new(workspace))),
+            RunnableSubject::Baseline => SubjectKind::Baseline(Arc::new(BaselineIndex::new(workspace)), Arc::default()),
             RunnableSubject::External => SubjectKind::External(Box::new(file.clone()), deps.host.secrets_of(file), deps.host.clone()),
             RunnableSubject::ChatAgent => {
                 let server = deps.build_agent_server(file).map_err(not)?;

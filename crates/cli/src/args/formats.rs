@@ -8,8 +8,8 @@ use std::ffi::OsString;
 const PLAIN: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json];
 /// `ci plan` writes a step output of GitHub Actions.
 const PLAN: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json, ReportFormat::Github];
-/// `selftest` has no findings with a file and line.
-const SELFTEST: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json, ReportFormat::Markdown];
+/// Commands with tables, but without findings that have a file and line: `selftest` and `guard eval`.
+const TABLES: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json, ReportFormat::Markdown];
 const REPORTS: &[&str] = &["smoke", "run", "redteam", "score"];
 
 /// Returns the command line, in which every command offers only its own formats.
@@ -19,7 +19,8 @@ pub(crate) fn command_line() -> Command {
     names.iter().fold(command, |command, name| {
         command.mut_subcommand(name, |sub| match name.as_str() {
             name if REPORTS.contains(&name) => sub.arg(format_arg(ReportFormat::value_variants())),
-            "selftest" => sub.arg(format_arg(SELFTEST)),
+            "selftest" => sub.arg(format_arg(TABLES)),
+            "guard" => sub.mut_subcommand("eval", |eval| eval.arg(format_arg(TABLES))).arg(format_arg(TABLES)),
             "ci" => sub.mut_subcommand("plan", |plan| plan.arg(format_arg(PLAN))).arg(format_arg(PLAIN)),
             _ => sub.arg(format_arg(PLAIN)),
         })
@@ -70,6 +71,8 @@ mod tests {
             (&["ci", "plan", "--event", "merge", "--format", "github"], true),
             (&["ci", "plan", "--event", "merge", "--format", "junit"], false),
             (&["ci", "github", "--format", "github"], false),
+            (&["guard", "eval", "--format", "markdown"], true),
+            (&["guard", "eval", "--format", "junit"], false),
         ] {
             let parsed = command_line().try_get_matches_from([&["bardo-eval"], args].concat());
             assert_eq!(parsed.is_ok(), is_taken, "{args:?}: {parsed:?}");

@@ -6,6 +6,7 @@ mod evidence;
 mod formats;
 mod former_flags;
 mod golden;
+mod guard;
 mod list;
 mod red_team;
 mod report_files;
@@ -22,6 +23,7 @@ pub(crate) use ci::{CiCommand, CiGitlabArgs, CiPipelineArgs, CiPlanArgs, CiVerdi
 pub(crate) use formats::{command_line, parse_command_line};
 pub(crate) use former_flags::former_flag_warnings;
 pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
+pub(crate) use guard::{GuardCommand, GuardEvalArgs, SplitArg};
 pub(crate) use list::{ListArgs, ListTarget};
 pub(crate) use red_team::RedTeamArgs;
 pub(crate) use report_files::ReportFileArgs;
@@ -157,6 +159,9 @@ pub(crate) enum CliCommand {
     /// Draft cases from stored trials
     #[command(subcommand)]
     Case(CaseCommand),
+    /// Measure guards against injected text
+    #[command(subcommand)]
+    Guard(GuardCommand),
     /// Calibrate the LLM judge
     #[command(subcommand)]
     Judge(JudgeCommand),

@@ -14,6 +14,7 @@ mod crash;
 mod export;
 mod formats;
 mod golden;
+mod guard;
 mod harness;
 mod help;
 mod hostile;

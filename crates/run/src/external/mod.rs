@@ -6,6 +6,7 @@ mod agent_process;
 mod agent_timer;
 mod chat_agent;
 mod connection;
+mod guard_client;
 mod host_environment;
 mod http_transport;
 mod launch;
@@ -22,6 +23,7 @@ mod world_lease;
 
 pub use agent_output::telling_line;
 pub(crate) use chat_agent::ChatAgent;
+pub use guard_client::{GuardClient, GuardEndpoint, GuardFault, GuardQuestion};
 pub use host_environment::{AgentSandbox, HostEnvironment};
 pub use scorer_program::{ScorerCall, ScorerFault, ScorerHost};
 pub use world_lease::LeasedWorld;

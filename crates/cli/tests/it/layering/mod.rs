@@ -20,15 +20,16 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("attack", &["disguise", "model"]),
     ("faults", &["model"]),
     ("baseline", &["lexical", "model"]),
+    ("guard", &["disguise", "model"]),
     ("score", &["disguise", "jsongen", "lexical", "model"]),
     ("launcher", &[]),
     ("bindings", &[]),
     ("world", &["bindings", "jsongen", "launcher", "model"]),
     ("store", &["model"]),
-    ("run", &["baseline", "disguise", "launcher", "lexical", "model", "store", "world"]),
+    ("run", &["baseline", "disguise", "guard", "launcher", "lexical", "model", "store", "world"]),
     ("campaign", &["attack", "disguise", "faults", "model", "run", "score", "store", "world"]),
     ("testkit", &["model"]),
-    ("cli", &["attack", "campaign", "faults", "launcher", "model", "run", "score", "store", "world"]),
+    ("cli", &["attack", "campaign", "faults", "guard", "launcher", "model", "run", "score", "store", "world"]),
 ];
 
 /// Libraries that pure crates must not use, because they allow I/O.
