@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         ReportFormat::Junit | ReportFormat::Sarif => has_reports,
     };
     if !fits {
-        let what = "only smoke, run, redteam and score have JUnit, Markdown, GitHub and SARIF reports; guard eval has Markdown";
+        let what = "only smoke, run, redteam and score have JUnit, Markdown, GitHub and SARIF reports; selftest and guard eval have Markdown";
         io.print_message(&UserError::new(what, "use --format text or json").to_string());
         return ExitKind::Usage.into();
     }
