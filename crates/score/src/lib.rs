@@ -15,6 +15,7 @@ mod finding;
 pub mod gates;
 pub mod golden;
 pub mod outcome;
+pub mod pairing;
 mod planned_metrics;
 pub mod quality;
 pub mod questions;
@@ -22,6 +23,7 @@ mod rules;
 mod sample_run;
 pub mod scorers;
 pub mod spec_bounds;
+pub mod statistics;
 mod trial;
 
 pub use scorers::oracles;

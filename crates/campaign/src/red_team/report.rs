@@ -5,7 +5,7 @@ use model::{
     AttackChannel, AttackKind, AttackRole, CaseAttack, EffectLevel, OracleId, OwaspCategory, Reading, Score, ScorerId, Transcript,
     Workspace,
 };
-use score::gates::ruled_out_failure_rate;
+use score::statistics::ruled_out_failure_rate;
 use score::oracles::{AttackOutcome, EffectClass, attack_outcome, effect_classes, twin_differences};
 use score::scorers::Evidence;
 use std::collections::{BTreeMap, BTreeSet};

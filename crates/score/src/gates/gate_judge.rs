@@ -1,5 +1,6 @@
 //! Judges the gates of a run incrementally; trials may end in any order. Memory grows with cases and gates, not with trials.
 
+use super::case_readings::CaseReadings;
 use super::pool::{PoolTrial, ReadingPool};
 use super::slice_verdict::judge_slice;
 use super::slices::{self, SliceKey};
@@ -22,6 +23,16 @@ pub struct MeasuredTrial<'a> {
     pub aborted: bool,
     /// Hash of the events. Equal transcripts count as one piece of evidence. `None` if unknown.
     pub content: Option<&'a ContentHash>,
+}
+
+/// Readings of one slice of a gate for one subject.
+#[derive(Debug, Clone)]
+pub struct SliceReadings<'w> {
+    pub gate: &'w Gate,
+    pub slice: String,
+    pub subject: String,
+    /// By unit, which is the case for most scorers.
+    pub units: BTreeMap<String, CaseReadings>,
 }
 
 /// Judges every gate on these trials, separately for each subject.
@@ -133,6 +144,22 @@ impl<'w> GateJudge<'w> {
             }
         }
         reads_miss
+    }
+
+    /// Returns the readings of every slice that was measured, by subject.
+    pub fn slice_readings(&self) -> Vec<SliceReadings<'w>> {
+        let names: HashMap<usize, &str> = self.units.iter().map(|(name, number)| (*number, name.as_str())).collect();
+        let named = |(number, readings): (usize, &CaseReadings)| Some(((*names.get(&number)?).to_owned(), *readings));
+        let mut found = vec![];
+        for (subject, pools) in &self.subjects {
+            for (place, pool) in self.places.iter().zip(pools) {
+                let units: BTreeMap<String, CaseReadings> = pool.case_readings().filter_map(named).collect();
+                if !units.is_empty() {
+                    found.push(SliceReadings { gate: place.gate, slice: place.slice.label(), subject: subject.clone(), units });
+                }
+            }
+        }
+        found
     }
 
     pub fn finish(self) -> GateVerdicts {

@@ -157,3 +157,45 @@ fn aggregates_pool_only_their_readings() {
     assert_eq!(value("misses", "at_most: 1", &rates).0, Some(1.0));
     assert_eq!(value("mean", "at_least: 0.5", &[Reading::Level(0.9), Reading::Level(f64::NAN)]).1, Verdict::NoEvidence);
 }
+
+/// Judges a gate on readings of the first cases of the minimal workspace, several trials each.
+fn judge_trials(gate: &str, cases: &[&[bool]]) -> GateResult {
+    let most = cases.iter().map(|trials| trials.len()).max().unwrap_or_default();
+    let workspace = ExampleWorkspace::minimal().with("gates.yaml", gate).load().unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let ids: Vec<&Case> = workspace.cases().take(cases.len()).collect();
+    let scores: Vec<(usize, ContentHash, Vec<Score>)> = (0..most)
+        .flat_map(|trial| cases.iter().enumerate().filter_map(move |(n, trials)| Some((n, trial, *trials.get(trial)?))))
+        .map(|(n, trial, good)| (n, ContentHash::of_text(&format!("{n} {trial}")), vec![Score::new("hit", Reading::from_bool(good), vec![])]))
+        .collect();
+    let measured: Vec<MeasuredTrial<'_>> = scores
+        .iter()
+        .map(|(n, trial, scores)| MeasuredTrial { trial, subject: "s", case: ids[*n], scores, aborted: false, content: None })
+        .collect();
+    judge_gates(&workspace, &measured, &tier_claim()).judgements.remove(0)
+}
+
+#[test]
+fn pass_hat_k_needs_all_trials_of_a_case() {
+    let cases: &[&[bool]] = &[&[true, true, true], &[true, true, false], &[true, true, true]];
+    let all = judge_trials(&gate("hit", "pass_hat_k", "at_least: 0.8"), cases);
+    assert_eq!((all.metric.value, all.metric.cases, all.verdict), (Some(0.666_666_666_667), 3, Verdict::Missed));
+    // C(2, 2) / C(3, 2) = 1/3 of the second case.
+    let two = judge_trials(&gate("hit", "pass_hat_k", "k: 2, at_least: 0.75"), cases);
+    assert_eq!((two.metric.value, two.verdict), (Some(0.777_777_777_778), Verdict::Met));
+    let five = judge_trials(&gate("hit", "pass_hat_k", "k: 5, at_least: 0.75"), cases);
+    assert_eq!((five.metric.value, five.verdict), (None, Verdict::NoEvidence));
+    assert!(five.because.contains("5 trials"), "{}", five.because);
+    let some = judge_trials(&gate("hit", "pass_hat_k", "k: 3, at_least: 0.75"), &[&[true, true, true], &[true]]);
+    assert_eq!((some.metric.value, some.metric.cases), (Some(1.0), 1), "a case with one trial is left out");
+}
+
+#[test]
+fn repeated_trials_print_their_effective_number() {
+    let cases: &[&[bool]] = &[&[true; 4], &[true; 4], &[false; 4]];
+    let repeated = judge_trials(&gate("hit", "rate", "at_least: 0.5"), cases).metric;
+    assert_eq!((repeated.n, repeated.cases), (12, 3));
+    assert!(repeated.effective_n.is_some_and(|n| n < 4.0), "{repeated:?}");
+    let single = judge_trials(&gate("hit", "rate", "at_least: 0.5"), &[&[true], &[true], &[false]]).metric;
+    assert_eq!((single.n, single.effective_n), (3, None));
+    assert!(repeated.high.zip(repeated.low).is_some_and(|(high, low)| high - low > 0.6), "{repeated:?}");
+}
