@@ -6,6 +6,7 @@
 mod aggregate;
 mod changes;
 mod ci;
+mod comparison;
 mod cost;
 mod draft;
 mod execute;
@@ -26,6 +27,10 @@ mod wording;
 
 pub use changes::{ChangedScore, ChangedVerdict, RunChanges, VerdictValue};
 pub use ci::{CiEvent, TierPlan, ci_plan};
+pub use comparison::{
+    ComparedSide, SideFacts, SideSource, SubjectComparison, UnjudgedTrials, compare_subjects, golden_changes, golden_side, handle_side,
+    stored_side,
+};
 pub use cost::{
     CallTotals, CostEstimate, CostReport, CostSavings, GateReach, LiveModels, ReachState, RunCost, SpendEntry, TierCost, TrialQuote,
     cost_report, estimate_cost, funded_cases, gate_reach, order_by_gate_need, trial_quotes,

@@ -46,7 +46,8 @@ fn main() -> ExitCode {
     let fits = match cli.global.format {
         ReportFormat::Text | ReportFormat::Json => true,
         ReportFormat::Github => has_reports || is_plan,
-        ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Sarif => has_reports,
+        ReportFormat::Markdown => has_reports || matches!(cli.command, CliCommand::Compare(_)),
+        ReportFormat::Junit | ReportFormat::Sarif => has_reports,
     };
     if !fits {
         let what = "only smoke, run, redteam and score have JUnit, Markdown, GitHub and SARIF reports";
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         CliCommand::Runs(command) => commands::runs(&io, &command),
         CliCommand::Show(args) => commands::show(&io, &source, &args),
         CliCommand::Score(args) => commands::score(&io, &source, &args),
+        CliCommand::Compare(args) => commands::compare(&io, &source, &args),
         CliCommand::Ci(command) => commands::ci(&io, &source, &command, cli.global.embedded),
         CliCommand::Cost(args) => commands::cost(&io, &source, &args),
         CliCommand::Golden(command) => commands::golden(&io, &source, &command),

@@ -25,6 +25,7 @@ pub mod scorers;
 pub mod spec_bounds;
 pub mod statistics;
 mod trial;
+pub mod workspace_changes;
 
 pub use scorers::oracles;
 pub use trial::score_trial;

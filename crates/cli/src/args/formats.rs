@@ -8,6 +8,8 @@ use std::ffi::OsString;
 const PLAIN: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json];
 /// `ci plan` writes a step output of GitHub Actions.
 const PLAN: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json, ReportFormat::Github];
+/// Comparisons are posted to pull requests.
+const COMPARISON: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json, ReportFormat::Markdown];
 const REPORTS: &[&str] = &["smoke", "run", "score"];
 
 /// Returns the command line, in which every command offers only its own formats.
@@ -17,6 +19,7 @@ pub(crate) fn command_line() -> Command {
     names.iter().fold(command, |command, name| {
         command.mut_subcommand(name, |sub| match name.as_str() {
             name if REPORTS.contains(&name) => sub.arg(format_arg(ReportFormat::value_variants())),
+            "compare" => sub.arg(format_arg(COMPARISON)),
             "ci" => sub.mut_subcommand("plan", |plan| plan.arg(format_arg(PLAN))).arg(format_arg(PLAIN)),
             _ => sub.arg(format_arg(PLAIN)),
         })
@@ -59,6 +62,8 @@ mod tests {
             (&["run", "--format", "junit"], true),
             (&["--format", "sarif", "smoke"], true),
             (&["score", "--format", "markdown"], true),
+            (&["compare", "8d41f0", "--format", "markdown"], true),
+            (&["compare", "8d41f0", "--format", "junit"], false),
             (&["runs", "list", "--format", "github"], false),
             (&["runs", "list", "--format", "json"], true),
             (&["ci", "plan", "--event", "merge", "--format", "github"], true),

@@ -1,6 +1,8 @@
 //! Reports in all output formats. They only render finished data.
 
 mod annotations;
+mod cause_text;
+mod comparison;
 mod deviations;
 mod escape;
 mod explain;
@@ -26,6 +28,7 @@ mod table;
 mod trial_lines;
 mod wrap;
 
+pub(crate) use comparison::{ComparisonReport, comparison};
 pub(crate) use escape::escape_control;
 pub(crate) use explain::{ExplainTopic, explain};
 pub(crate) use files::print_run;

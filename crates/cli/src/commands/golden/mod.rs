@@ -30,7 +30,7 @@ pub(crate) fn golden(io: &CliOutput, source: &WorkspaceSource, command: &GoldenC
 ///
 /// # Errors
 /// All files below `golden/` that are not valid baselines.
-fn read_baselines(source: &WorkspaceSource) -> Result<GoldenSet, Vec<UserError>> {
+pub(super) fn read_baselines(source: &WorkspaceSource) -> Result<GoldenSet, Vec<UserError>> {
     let files = source.files().map_err(|problems| problems.into_iter().map(UserError::from).collect::<Vec<_>>())?;
     let (mut golden, mut errors) = (GoldenSet::default(), vec![]);
     for (path, text) in files.iter().filter(|(path, _)| path.starts_with("golden/") && !path.ends_with("README.md")) {
