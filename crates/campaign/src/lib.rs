@@ -50,7 +50,7 @@ pub use spec::{
     CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, UnknownChain, UnknownName,
     inline_subject, select,
 };
-pub use summary::{AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RunSummary, UnreadFailures};
+pub use summary::{AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, UnreadFailures};
 pub use tokio_util::sync::CancellationToken;
 pub use watcher::{NoopWatcher, RunWatcher, WatchedTrial, WatcherDecision};
 pub use wording::judge_wordings;

@@ -5,6 +5,7 @@ mod commands;
 mod env;
 mod exit;
 mod files;
+mod git;
 mod io;
 mod paint;
 mod report;

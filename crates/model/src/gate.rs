@@ -111,6 +111,12 @@ pub enum GateBound {
 }
 
 impl GateBound {
+    pub fn value(self) -> f64 {
+        match self {
+            GateBound::AtLeast(bound) | GateBound::AtMost(bound) => bound,
+        }
+    }
+
     pub fn holds(self, value: f64) -> bool {
         match self {
             GateBound::AtLeast(bound) => value >= bound,

@@ -83,6 +83,10 @@ pub(crate) struct RunArgs {
     /// Stop after N failed trials in the order of the plan, such as --max-fail 3; the rest is not run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_fail: Option<u64>,
+    /// Stop when every gate is decided: its bound is excluded at 95 % (or --confidence) however often it is asked, or, for a gate that allows no miss, one is found or its minimum
+    /// of cases is clean. Cases run in an order drawn from the seed
+    #[arg(long)]
+    pub stop_when_decided: bool,
     /// Try one trial of each external agent first, and stop if it crashes, hangs or makes a malformed move [default]
     #[arg(long, overrides_with = "no_preflight")]
     pub preflight: bool,
@@ -116,7 +120,7 @@ pub(crate) struct RunArgs {
     /// Resume an interrupted run as it was started: the last one, or the one with this id prefix. Only --budget and --concurrency may change
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["subject", "tier", "suite", "profile", "agent", "skill", "case", "tag", "last_failed", "changed", "trials",
         "seed", "chain", "defence", "sandbox", "cache", "no_cache", "record", "replay", "record_missing", "foreign", "judge", "no_judge", "user", "confidence", "rule_out",
-        "trust_claims", "dry_run", "no_store", "limit", "timeout", "max_fail", "preflight", "no_preflight"])]
+        "trust_claims", "dry_run", "no_store", "limit", "timeout", "max_fail", "stop_when_decided", "preflight", "no_preflight"])]
     pub resume: Option<Option<String>>,
     #[command(flatten)]
     pub foreign: ImportedToolArgs,

@@ -4,6 +4,7 @@ use super::case_readings::CaseReadings;
 use super::pool::{PoolTrial, ReadingPool};
 use super::slice_verdict::judge_slice;
 use super::slices::{self, SliceKey};
+use super::stopping::is_slice_settled;
 use super::unit::case_unit;
 use crate::scorers::{ScorerHandle, scorer_named};
 use model::suite::Case;
@@ -55,6 +56,8 @@ pub struct GateJudge<'w> {
     units: HashMap<String, usize>,
     /// In report order. A subject has one pool per gate slice after its first trial.
     subjects: Vec<(String, Vec<ReadingPool>)>,
+    /// Planned cases that concern each gate slice. Empty if the run does not stop early.
+    planned: Vec<usize>,
 }
 
 /// One slice of one gate.
@@ -98,13 +101,44 @@ impl<'w> GateJudge<'w> {
             let scorer = scorer_named(workspace, &gate.scorer);
             slices::slices_of_gate(gate, workspace).into_iter().map(move |slice| GateSlice { gate, slice, scorer, most_cases: None })
         });
-        Self { workspace, claim: *claim, places: places.collect(), cases: HashMap::new(), units: HashMap::new(), subjects: vec![] }
+        Self { workspace, claim: *claim, places: places.collect(), cases: HashMap::new(), units: HashMap::new(), subjects: vec![], planned: vec![] }
     }
 
     /// Reports subjects in this order instead of the order of their first finished trial.
     pub fn with_subject_order(mut self, subjects: &[String]) -> Self {
         self.subjects = subjects.iter().map(|subject| (subject.clone(), vec![])).collect();
         self
+    }
+
+    /// Names the cases of the plan, so that [`Self::is_decided`] knows what is still to come.
+    pub fn with_planned_cases<'c>(mut self, cases: impl Iterator<Item = &'c Case>) -> Self {
+        self.planned = vec![0; self.places.len()];
+        for case in cases {
+            for place in &self.case_slices(case).concerned {
+                self.planned[*place] += 1;
+            }
+        }
+        self
+    }
+
+    /// Notes that all trials of a case by a subject were added.
+    pub fn end_case(&mut self, subject: &str, case: &Case) {
+        let (at, slices) = (self.subject_index(subject), self.case_slices(case));
+        for place in &slices.concerned {
+            self.subjects[at].1[*place].ended_cases += 1;
+        }
+    }
+
+    /// Returns whether the verdict of every gate slice is settled for every subject: the rest of the plan is unlikely to change it.
+    pub fn is_decided(&self) -> bool {
+        let is_settled = |pools: &[ReadingPool]| {
+            let places = self.places.iter().zip(&self.planned).zip(pools);
+            places.filter(|((_, planned), _)| **planned > 0).all(|((place, planned), pool)| {
+                let is_judged = self.claim.tier.is_none_or(|tier| place.gate.tiers.contains(&tier));
+                !is_judged || is_slice_settled(place.gate, pool, *planned, &self.claim)
+            })
+        };
+        !self.planned.is_empty() && self.subjects.iter().all(|(_, pools)| !pools.is_empty() && is_settled(pools))
     }
 
     /// Adds a trial. Returns true if a gate reads one of its misses.

@@ -6,6 +6,7 @@ mod judge_need;
 mod pool;
 mod slice_verdict;
 mod slices;
+mod stopping;
 #[cfg(test)]
 mod tests;
 mod unit;

@@ -10,6 +10,8 @@ pub(super) struct ReadingPool {
     pub hit: u64,
     pub of: u64,
     pub aborted: usize,
+    /// Cases of the slice whose trials were all added.
+    pub ended_cases: usize,
     /// A trial concerned this slice or exercised it.
     pub touched: bool,
     unscorable: BTreeSet<String>,
@@ -51,6 +53,7 @@ impl ReadingPool {
             hit: 0,
             of: 0,
             aborted: 0,
+            ended_cases: 0,
             touched: false,
             unscorable: BTreeSet::new(),
             more_unscorable: 0,

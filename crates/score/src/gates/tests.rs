@@ -1,6 +1,6 @@
 //! Gates judged on handwritten readings.
 
-use super::{MeasuredTrial, judge_gates};
+use super::{GateJudge, MeasuredTrial, judge_gates};
 use crate::example::ExampleWorkspace;
 use model::suite::Case;
 use model::{ContentHash, GateResult, GateVerdicts, Reading, RunClaim, Score, Verdict};
@@ -198,4 +198,38 @@ fn repeated_trials_print_their_effective_number() {
     let single = judge_trials(&gate("hit", "rate", "at_least: 0.5"), &[&[true], &[true], &[false]]).metric;
     assert_eq!((single.n, single.effective_n), (3, None));
     assert!(repeated.high.zip(repeated.low).is_some_and(|(high, low)| high - low > 0.6), "{repeated:?}");
+}
+
+/// Returns after how many of 200 cases a run may stop; `None` if it may not.
+fn cases_until_decided(bound: &str, min_cases: usize, mut is_hit: impl FnMut(usize) -> bool) -> Option<usize> {
+    let gate = format!(
+        "{{ id: g, spec: ours, scorer: hit, slice: pooled, tiers: [2], min_cases: {min_cases}, aggregate: rate, at_least: {bound}, why: test }}"
+    );
+    let workspace = ExampleWorkspace::questions(200, &gate);
+    let cases: Vec<&Case> = workspace.cases().filter(|case| case.id.starts_with('c')).collect();
+    let mut judge = GateJudge::new(&workspace, &tier_claim()).with_planned_cases(cases.iter().copied());
+    for (n, case) in cases.iter().enumerate() {
+        let (trial, scores) = (ContentHash::of_text(&n.to_string()), [Score::new("hit", Reading::from_bool(is_hit(n)), vec![])]);
+        judge.add(&MeasuredTrial { trial: &trial, subject: "s", case, scores: &scores, aborted: false, content: None });
+        judge.end_case("s", case);
+        if judge.is_decided() {
+            return Some(n + 1);
+        }
+    }
+    None
+}
+
+#[test]
+fn runs_stop_when_gates_are_decided() {
+    // A clean subject excludes 0.85 once 0.85^n is below 0.05 / (n + 1).
+    assert_eq!(cases_until_decided("0.85", 1, |_| true), Some(42));
+    assert_eq!(cases_until_decided("0.85", 60, |_| true), Some(60), "a met bound needs its minimum of cases");
+    assert!(cases_until_decided("0.85", 60, |n| n % 2 == 0).is_some_and(|cases| cases < 20), "a missed one does not");
+    assert_eq!(cases_until_decided("0.85", 1, |n| n % 20 < 17), Some(200), "a rate at the bound is never decided early");
+}
+
+#[test]
+fn zero_tolerance_gates_stop_at_a_miss_or_their_minimum() {
+    assert_eq!(cases_until_decided("1.0", 30, |n| n != 6), Some(7));
+    assert_eq!(cases_until_decided("1.0", 30, |_| true), Some(30));
 }

@@ -7,19 +7,8 @@ use model::{CaseOutcome, ContentHash, Reading, Score, ScoreReason, SeededRng, Wo
 
 /// Workspace with `cases` questions and a gate on their hits.
 fn workspace_of(cases: usize, bound: &str) -> Workspace {
-    let one = |n: usize| {
-        format!(
-            "  - id: c{n}\n    brief: {{ surface: {{ profile: trader }}, turns: [\"How much USDC do I have? ({n})\"], world: small }}\n    expect:\n      calls: {{ any_of: [[{{ tool: wallet_get_balance, args: {{ token: USDC }} }}]] }}\n    reference: [{{ call: wallet_get_balance, args: {{ token: USDC, chain: base }} }}]\n    tags: [happy_path]\n"
-        )
-    };
-    let suite: String = (0..cases).map(one).collect();
-    let gate = format!(
-        "gates:\n  - {{ id: hits, spec: ours, scorer: hit, slice: pooled, tiers: [2], min_cases: 1, aggregate: rate, at_least: {bound}, why: test }}\n"
-    );
-    let example = ExampleWorkspace::minimal()
-        .with("suites/tool_selection/trader.yaml", &format!("suite: tool_selection\nabout: Many.\ncases:\n{suite}"))
-        .with("gates.yaml", &gate);
-    example.load().unwrap_or_else(|problems| panic!("{problems:#?}"))
+    let gate = format!("{{ id: hits, spec: ours, scorer: hit, slice: pooled, tiers: [2], min_cases: 1, aggregate: rate, at_least: {bound}, why: test }}");
+    ExampleWorkspace::questions(cases, &gate)
 }
 
 fn hit_score(is_hit: bool) -> Vec<Score> {

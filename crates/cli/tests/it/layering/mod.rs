@@ -148,7 +148,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("score", "pairing", &["causes", "example", "gates", "statistics"]),
     ("score", "planned_metrics", &[]),
     ("score", "quality", &["compare", "confusability", "scorers"]),
-    ("score", "questions", &["example"]),
+    ("score", "questions", &["example", "statistics"]),
     ("score", "rules", &["compare", "example"]),
     ("score", "sample_run", &[]),
     (
@@ -225,11 +225,12 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     (
         "cli",
         "commands",
-        &["args", "env", "exit", "files", "io", "stored_runs", "workspace_source", "report", "sandbox", "shell", "signals"],
+        &["args", "env", "exit", "files", "git", "io", "stored_runs", "workspace_source", "report", "sandbox", "shell", "signals"],
     ),
     ("cli", "env", &[]),
     ("cli", "exit", &[]),
     ("cli", "files", &[]),
+    ("cli", "git", &["env"]),
     ("cli", "io", &["args", "env", "exit", "files", "workspace_source", "paint", "shell"]),
     ("cli", "stored_runs", &["files"]),
     ("cli", "workspace_source", &["args", "files"]),
