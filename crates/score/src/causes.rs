@@ -32,9 +32,11 @@ pub fn failure_causes(scores: &[Score]) -> BTreeSet<FailureCause> {
     for score in scores.iter().filter(|score| score.reading.is_violation()) {
         let reasons = || score.because.iter().map(|reason| reason.what.as_str());
         match score.scorer.known() {
-            Some(ScorerId::Hit) => found.extend(reasons().filter_map(tools_of_reason).map(|(called, expected)| {
-                FailureCause::Tool(ToolConfusion { called: called.to_owned(), expected: expected.to_owned() })
-            })),
+            Some(ScorerId::Hit) => {
+                found.extend(reasons().filter_map(tools_of_reason).map(|(called, expected)| {
+                    FailureCause::Tool(ToolConfusion { called: called.to_owned(), expected: expected.to_owned() })
+                }))
+            }
             Some(ScorerId::ArgumentMatch | ScorerId::ParameterExtraction) => {
                 found.extend(reasons().filter_map(argument_of_reason).map(|name| FailureCause::Argument(name.to_owned())));
             }

@@ -38,8 +38,7 @@ pub(super) fn text(io: &CliOutput, shown: &RunReport<'_>) -> String {
 pub(super) fn json(selected: &ChangedSelection) -> Value {
     let near: Vec<Value> =
         selected.near.iter().map(|near| json!({ "changed": near.changed, "tool": near.tool, "similarity": near.similarity })).collect();
-    let cases: Vec<Value> =
-        selected.cases.iter().map(|(case, why)| json!({ "case": case, "why": reason(*why) })).collect();
+    let cases: Vec<Value> = selected.cases.iter().map(|(case, why)| json!({ "case": case, "why": reason(*why) })).collect();
     let parts: serde_json::Map<String, Value> =
         selected.changes.by_kind().into_iter().map(|(kind, names)| (kind.to_owned(), json!(names))).collect();
     json!({ "parts": parts, "near": near, "cases": cases, "left_out": selected.left_out })

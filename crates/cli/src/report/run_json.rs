@@ -42,9 +42,9 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
     if !shown.red_team.is_empty() {
         document["red_team"] = red_team::json(&shown.red_team);
     }
-    let repeats = summary.repeats.iter().map(|one| {
-        json!({ "subject": one.subject, "k": one.k, "cases": one.cases, "pass_at_k": one.pass_at_k, "pass_hat_k": one.pass_hat_k })
-    });
+    let repeats = summary.repeats.iter().map(
+        |one| json!({ "subject": one.subject, "k": one.k, "cases": one.cases, "pass_at_k": one.pass_at_k, "pass_hat_k": one.pass_hat_k }),
+    );
     if !summary.repeats.is_empty() {
         document["pass_k"] = repeats.collect();
     }

@@ -1,8 +1,8 @@
 //! Run as Markdown, for a job summary.
 
+use super::changed::changed_text;
 use super::escape::escape_cell;
 use super::judgement_text::{bound, interval, note, observations};
-use super::changed::changed_text;
 use super::{RunReport, comparison, deviations, judge_hint, red_team, screen};
 use crate::io::CliOutput;
 use model::Verdict;
@@ -12,7 +12,10 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     match shown.comparison() {
         Some(compared) if shown.is_against => {
             let run = run(io, shown);
-            format!("{}\n{changed}<details><summary>The run itself</summary>\n\n{run}\n</details>\n", comparison::markdown::render(io, &compared))
+            format!(
+                "{}\n{changed}<details><summary>The run itself</summary>\n\n{run}\n</details>\n",
+                comparison::markdown::render(io, &compared)
+            )
         }
         Some(compared) => format!("{changed}{}\n{}", run(io, shown), comparison::markdown::render(io, &compared)),
         None => format!("{changed}{}", run(io, shown)),

@@ -117,7 +117,8 @@ fn changed_cases_are_selected_since_a_run() {
     drop(ran.assert_exit(0));
     let document = folder.json(&["run", "--subject", "reference", "--changed", &first], 0);
     assert_eq!(document["changed_parts"]["parts"]["tool"], serde_json::json!(["wallet_get_balance"]), "{document:#}");
-    let (selected, left_out) = (document["changed_parts"]["cases"].as_array().unwrap().len() as u64, &document["changed_parts"]["left_out"]);
+    let (selected, left_out) =
+        (document["changed_parts"]["cases"].as_array().unwrap().len() as u64, &document["changed_parts"]["left_out"]);
     assert_eq!(document["trials"]["planned"].as_u64(), Some(selected));
     assert!(left_out.as_u64() > Some(0), "{document:#}");
     folder.run(&["run", "--changed", "--case", "how_much_usdc"]).assert_exit(2);
@@ -164,7 +165,6 @@ fn damaged_description_is_named_with_cases_and_pair() {
     folder.write("evals/tools/data.yaml", format!("{head}  - name: {tool}\n    description: Returns data.\n    capability:{tail}"));
     let args = ["run", "--subject", "baseline", "--suite", "tool_selection", "--changed", "--against", "golden", "--no-store"];
     let ran = folder.run_with_variable(&args, "COLUMNS", "80").assert_exit(1);
-    println!("{}", ran.stdout);
     assert_fits_screen(&ran, 40);
     let document = folder.json(&args, 1);
     let (cases, pairs) = flips(&document);

@@ -61,7 +61,7 @@ fn check_bound(gate: &Gate, found: &mut FindingCollector) {
         (GateBound::AtLeast(bound), _) => bound <= 0.0,
         (GateBound::AtMost(bound), GateAggregate::Rate | GateAggregate::MissRate | GateAggregate::Mean | GateAggregate::PassHatK) => {
             bound >= 1.0
-        },
+        }
         (GateBound::AtMost(_), GateAggregate::Misses | GateAggregate::Max) => false,
     };
     if always || !(0.0..=most).contains(&bound) {

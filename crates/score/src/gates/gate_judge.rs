@@ -101,7 +101,15 @@ impl<'w> GateJudge<'w> {
             let scorer = scorer_named(workspace, &gate.scorer);
             slices::slices_of_gate(gate, workspace).into_iter().map(move |slice| GateSlice { gate, slice, scorer, most_cases: None })
         });
-        Self { workspace, claim: *claim, places: places.collect(), cases: HashMap::new(), units: HashMap::new(), subjects: vec![], planned: vec![] }
+        Self {
+            workspace,
+            claim: *claim,
+            places: places.collect(),
+            cases: HashMap::new(),
+            units: HashMap::new(),
+            subjects: vec![],
+            planned: vec![],
+        }
     }
 
     /// Reports subjects in this order instead of the order of their first finished trial.

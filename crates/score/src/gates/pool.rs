@@ -188,7 +188,7 @@ impl ReadingPool {
     }
 
     pub(super) fn interval(&self, aggregate: GateAggregate) -> Option<(f64, f64)> {
-        oriented(aggregate, self.clustered_rate(aggregate)?.wilson())
+        oriented(aggregate, self.clustered_rate(aggregate)?.interval())
     }
 
     pub(super) fn exact(&self, aggregate: GateAggregate) -> Option<ExactInterval> {

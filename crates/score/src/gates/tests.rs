@@ -3,7 +3,7 @@
 use super::{GateJudge, MeasuredTrial, judge_gates};
 use crate::example::ExampleWorkspace;
 use model::suite::Case;
-use model::{ContentHash, GateResult, GateVerdicts, Reading, RunClaim, Score, Verdict};
+use model::{ContentHash, GateResult, GateVerdicts, Reading, RunClaim, Score, SuiteKind, Verdict};
 
 fn tier_claim() -> RunClaim {
     RunClaim { tier: Some(2), ..RunClaim::default() }
@@ -165,7 +165,9 @@ fn judge_trials(gate: &str, cases: &[&[bool]]) -> GateResult {
     let ids: Vec<&Case> = workspace.cases().take(cases.len()).collect();
     let scores: Vec<(usize, ContentHash, Vec<Score>)> = (0..most)
         .flat_map(|trial| cases.iter().enumerate().filter_map(move |(n, trials)| Some((n, trial, *trials.get(trial)?))))
-        .map(|(n, trial, good)| (n, ContentHash::of_text(&format!("{n} {trial}")), vec![Score::new("hit", Reading::from_bool(good), vec![])]))
+        .map(|(n, trial, good)| {
+            (n, ContentHash::of_text(&format!("{n} {trial}")), vec![Score::new("hit", Reading::from_bool(good), vec![])])
+        })
         .collect();
     let measured: Vec<MeasuredTrial<'_>> = scores
         .iter()
@@ -206,7 +208,7 @@ fn cases_until_decided(bound: &str, min_cases: usize, mut is_hit: impl FnMut(usi
         "{{ id: g, spec: ours, scorer: hit, slice: pooled, tiers: [2], min_cases: {min_cases}, aggregate: rate, at_least: {bound}, why: test }}"
     );
     let workspace = ExampleWorkspace::questions(200, &gate);
-    let cases: Vec<&Case> = workspace.cases().filter(|case| case.id.starts_with('c')).collect();
+    let cases: Vec<&Case> = workspace.cases().filter(|case| case.kind == SuiteKind::ToolSelection).collect();
     let mut judge = GateJudge::new(&workspace, &tier_claim()).with_planned_cases(cases.iter().copied());
     for (n, case) in cases.iter().enumerate() {
         let (trial, scores) = (ContentHash::of_text(&n.to_string()), [Score::new("hit", Reading::from_bool(is_hit(n)), vec![])]);

@@ -20,8 +20,10 @@ pub struct RunComparison {
     pub only_after: usize,
     /// Cases that changed between the sides, so that their results are not comparable.
     pub changed_cases: Vec<String>,
-    /// Cases that both sides should have, but that were aborted or not judged on one.
+    /// Cases that have a result on one side only, because they were aborted or not judged on the other.
     pub without_result: Vec<String>,
+    /// Cases without a result on both sides, such as rubrics of runs without a judge.
+    pub never_judged: usize,
 }
 
 /// One gate and slice on both sides.
@@ -75,7 +77,8 @@ pub fn compare_sides(before: &RunSide<'_>, after: &RunSide<'_>, noise: RunNoise)
         only_before: before.cases().len() - common.len(),
         only_after: after.cases().len() - common.len(),
         changed_cases,
-        without_result: same.iter().filter(|(_, a, b)| a.rate().is_none() || b.rate().is_none()).map(|(id, ..)| (*id).to_owned()).collect(),
+        without_result: same.iter().filter(|(_, a, b)| a.rate().is_none() != b.rate().is_none()).map(|(id, ..)| (*id).to_owned()).collect(),
+        never_judged: same.iter().filter(|(_, a, b)| a.rate().is_none() && b.rate().is_none()).count(),
     }
 }
 

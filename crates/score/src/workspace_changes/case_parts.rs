@@ -42,7 +42,7 @@ impl<'w> CaseParts<'w> {
         self.tools.insert(workspace.tool(name).map_or(name, |tool| tool.name.as_str()));
     }
 
-    /// Adds a skill and whatever carries it out.
+    /// Adds a skill and the agent or tool that carries it out.
     fn add_skill(&mut self, workspace: &'w Workspace, name: &'w str) {
         self.skills.insert(name);
         match workspace.skill(name).map(|skill| &skill.handler) {

@@ -25,7 +25,7 @@ fn comparison(io: &CliOutput, compared: &SubjectComparison, store_flag: &str) ->
         "deterministic": compared.noise == RunNoise::None, "cases": slice(&result.cases),
         "slices": result.slices.iter().map(slice).collect::<Vec<_>>(), "flips": flips,
         "only_before": result.only_before, "only_after": result.only_after, "changed_cases": result.changed_cases,
-        "without_result": result.without_result,
+        "without_result": result.without_result, "never_judged": result.never_judged,
     })
 }
 

@@ -64,7 +64,8 @@ fn left_out(compared: &SubjectComparison) -> Vec<String> {
     let cases = |count: usize, what: &str| (count > 0).then(|| format!("{} {what}", model::count(count, "case")));
     [
         cases(result.changed_cases.len(), "changed"),
-        cases(result.without_result.len(), "without a result on one side"),
+        cases(result.without_result.len(), "with a result on one side only"),
+        cases(result.never_judged, "without a result on both sides"),
         cases(result.only_before, "only before"),
         cases(result.only_after, "only after"),
     ]

@@ -85,9 +85,9 @@ fn row(io: &CliOutput, name: &str, slice: &PairedSlice, note: String) -> Vec<Pai
     let values = format!("{:>5} → {:>5}", shown(slice.before), shown(slice.after));
     let (worse, better) = (slice.counts.worse, slice.counts.better);
     let p_value = if slice.p_value < 1.0 { format!(", p {}", p_text(slice.adjusted)) } else { String::new() };
-    let verdict = PaintedCell::new(slice.verdict.word(), |text| paint(io, slice.verdict, text));
-    let counts = format!("{worse} worse, {better} better{p_value}{note}");
-    vec![PaintedCell::plain(escape_control(name)), PaintedCell::plain(values), verdict, PaintedCell::plain(counts)]
+    let verdict = format!("{}: {worse} worse, {better} better{p_value}{note}", slice.verdict.word());
+    let name = PaintedCell::new(escape_control(name), |text| paint(io, slice.verdict, text));
+    vec![name, PaintedCell::plain(values), PaintedCell::plain(verdict)]
 }
 
 /// Returns a p-value as in "0.031" or "< 0.001".
