@@ -3,7 +3,7 @@
 use crate::causes::{FailureCause, failure_causes};
 use crate::gates::{GateJudge, MeasuredTrial, SliceReadings};
 use model::suite::Case;
-use model::{CaseOutcome, ContentHash, RunClaim, Score, Workspace};
+use model::{CaseOutcome, ContentHash, RunClaim, Score, ScorerId, Workspace};
 use std::collections::BTreeMap;
 
 /// Results of one subject by case, and readings by gate and slice.
@@ -65,7 +65,7 @@ impl<'w> RunSide<'w> {
             CaseOutcome::Failed => {
                 if side.judged == side.passed {
                     side.trial = Some(id.short().to_owned());
-                    side.causes = failure_causes(scores).into_iter().collect();
+                    side.causes = causes_or_scorer(scores);
                 }
                 side.judged += 1;
             }
@@ -85,4 +85,11 @@ impl<'w> RunSide<'w> {
     pub(super) fn slices(&self) -> Vec<SliceReadings<'w>> {
         self.gates.as_ref().map(GateJudge::slice_readings).unwrap_or_default()
     }
+}
+
+/// Returns the causes of a failed trial; if its reasons name none, the first scorer that it missed.
+fn causes_or_scorer(scores: &[Score]) -> Vec<FailureCause> {
+    let causes: Vec<FailureCause> = failure_causes(scores).into_iter().collect();
+    let missed = || scores.iter().find(|score| score.reading.is_violation() && score.scorer != ScorerId::CasePass);
+    if causes.is_empty() { missed().map(|score| FailureCause::Rule(score.scorer.clone())).into_iter().collect() } else { causes }
 }

@@ -69,8 +69,9 @@ fn rows(io: &CliOutput, compared: &SubjectComparison, gates: &[GateChange<'_>]) 
         ChangeVerdict::Tied | ChangeVerdict::NotEnoughData => io.verbose,
     };
     let most = if io.verbose { usize::MAX } else { MAX_GATES };
-    let mut rows = vec![row(io, "cases passed", &compared.result.cases, String::new())];
-    rows.extend(gates.iter().filter(is_changed).take(most).map(|gate| row(io, gate.gate, gate.worst, gate_note(gate))));
+    let row = |name: &str, slice: &PairedSlice, note: String| row(io, name, slice, &format!("{}{note}", p_note(compared.noise, slice)));
+    let mut rows = vec![row("cases passed", &compared.result.cases, String::new())];
+    rows.extend(gates.iter().filter(is_changed).take(most).map(|gate| row(gate.gate, gate.worst, gate_note(gate))));
     let mut text = fitted_rows(&rows, io.width, 1);
     let of = |verdict| gates.iter().filter(|gate| gate.verdict == verdict).map(|gate| 1 + gate.repeated).sum::<usize>();
     let hidden = gates.iter().filter(is_changed).count().saturating_sub(most);
@@ -80,14 +81,21 @@ fn rows(io: &CliOutput, compared: &SubjectComparison, gates: &[GateChange<'_>]) 
     text
 }
 
-fn row(io: &CliOutput, name: &str, slice: &PairedSlice, note: String) -> Vec<PaintedCell> {
+fn row(io: &CliOutput, name: &str, slice: &PairedSlice, note: &str) -> Vec<PaintedCell> {
     let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
     let values = format!("{:>5} → {:>5}", shown(slice.before), shown(slice.after));
     let (worse, better) = (slice.counts.worse, slice.counts.better);
-    let p_value = if slice.p_value < 1.0 { format!(", p {}", p_text(slice.adjusted)) } else { String::new() };
-    let verdict = format!("{}: {worse} worse, {better} better{p_value}{note}", slice.verdict.word());
+    let verdict = format!("{}: {worse} worse, {better} better{note}", slice.verdict.word());
     let name = PaintedCell::new(escape_control(name), |text| paint(io, slice.verdict, text));
     vec![name, PaintedCell::plain(values), PaintedCell::plain(verdict)]
+}
+
+/// Returns the adjusted p-value of a slice; nothing where chance plays no part or nothing changed.
+fn p_note(noise: RunNoise, slice: &PairedSlice) -> String {
+    match noise {
+        RunNoise::Sampled if slice.p_value < 1.0 => format!(", p {}", p_text(slice.adjusted)),
+        RunNoise::Sampled | RunNoise::None => String::new(),
+    }
 }
 
 /// Returns a p-value as in "0.031" or "< 0.001".
