@@ -1,7 +1,6 @@
 //! Golden baselines as one side of a comparison, and what changed since they were made.
 
-use super::side_facts::{SideFacts, SideSource};
-use super::stored_side::ComparedSide;
+use super::side_facts::{ComparedSide, SideFacts, SideSource};
 use crate::golden::GoldenSet;
 use model::{Money, SubjectFile, Workspace};
 use score::golden::{GoldenAnswers, GoldenStamp};

@@ -1,9 +1,15 @@
-//! Facts about the sides of a comparison, and its result.
+//! One side of a comparison: facts about it and its readings.
 
-use super::stored_side::ComparedSide;
 use model::Money;
-use score::pairing::{ChangeVerdict, FlipDirection, RunComparison, RunNoise, compare_sides};
+use score::pairing::{RunNoise, RunSide};
 use std::time::Duration;
+
+/// Side with its readings.
+#[derive(Debug)]
+pub struct ComparedSide<'w> {
+    pub facts: SideFacts,
+    pub readings: RunSide<'w>,
+}
 
 /// Origin of a side.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,39 +43,4 @@ impl SideFacts {
     pub fn seconds_per_trial(&self) -> Option<f64> {
         (self.wall > Duration::ZERO && self.trials > 0).then(|| self.wall.as_secs_f64() / self.trials as f64)
     }
-}
-
-/// One subject compared with another, or with itself in an earlier run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubjectComparison {
-    pub before: SideFacts,
-    pub after: SideFacts,
-    pub noise: RunNoise,
-    pub result: RunComparison,
-}
-
-impl SubjectComparison {
-    pub fn has_regression(&self) -> bool {
-        self.result.slices.iter().chain([&self.result.cases]).any(|slice| slice.verdict == ChangeVerdict::Regression)
-    }
-
-    /// Returns the number of cases whose pass rate changed in a direction.
-    pub fn flipped(&self, direction: FlipDirection) -> usize {
-        self.result.flips.iter().filter(|group| group.direction == direction).map(|group| group.cases.len()).sum()
-    }
-
-    /// Returns whether the comparison lacks evidence: no pairs, too few of them, or cases without a result.
-    pub fn is_incomplete(&self) -> bool {
-        self.result.cases.verdict == ChangeVerdict::NotEnoughData || !self.result.without_result.is_empty()
-    }
-}
-
-/// Compares two sides, paired by case.
-pub fn compare_subjects(before: &ComparedSide<'_>, after: &ComparedSide<'_>) -> SubjectComparison {
-    let noise = match (before.facts.noise, after.facts.noise) {
-        (RunNoise::None, RunNoise::None) => RunNoise::None,
-        (RunNoise::None | RunNoise::Sampled, RunNoise::None | RunNoise::Sampled) => RunNoise::Sampled,
-    };
-    let result = compare_sides(&before.readings, &after.readings, noise);
-    SubjectComparison { before: before.facts.clone(), after: after.facts.clone(), noise, result }
 }

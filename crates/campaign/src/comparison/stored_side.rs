@@ -1,6 +1,6 @@
 //! Side of a comparison from a stored run, or from a run that has just ended.
 
-use super::side_facts::{SideFacts, SideSource};
+use super::side_facts::{ComparedSide, SideFacts, SideSource};
 use crate::run_store::{RunHandle, RunStorage};
 use crate::spec::{RunSettings, RunSpec};
 use model::{CaseOutcome, ContentHash, Money, PlanOutline, Workspace};
@@ -9,13 +9,6 @@ use score::pairing::{RunNoise, RunSide, SideTrial};
 use std::collections::HashMap;
 use std::time::Duration;
 use store::{EndedTrial, RoleSpending, Store, StoreError, StoredRun};
-
-/// Side with its readings.
-#[derive(Debug)]
-pub struct ComparedSide<'w> {
-    pub facts: SideFacts,
-    pub readings: RunSide<'w>,
-}
 
 /// Result of trials without a verdict of the judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

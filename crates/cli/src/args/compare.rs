@@ -11,17 +11,17 @@ pub(crate) struct CompareArgs {
     /// Later side, named in the same way [default: the last stored run]
     #[arg(value_name = "B")]
     pub after: Option<String>,
-    /// Changes that end with exit 1
+    /// Exit 1 on a regression of a gate or of the cases as a whole, or on any case that got worse
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = FailOn::Regression)]
     pub fail_on: FailOn,
     #[command(flatten)]
     pub store: StoreArgs,
 }
 
+/// Changes that end with exit 1.
+// Comments on the variants would make the help of every option two lines longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
-    /// A gate or the cases as a whole got worse, beyond chance
     Regression,
-    /// Any case got worse
     Any,
 }

@@ -55,11 +55,13 @@ impl ClusteredRate {
 }
 
 /// Returns the number of independent observations with the variance of these cases, reduced for the few cases it was estimated from.
+/// Readings of a case can at most be all alike, so that there are never fewer than cases, weighted by their size (Kish).
 fn effective_count(cases: &[CaseTally], n: f64) -> f64 {
     let count = cases.len() as f64;
-    let Ok(student) = StudentsT::new(0.0, 1.0, count - 1.0) else { return 1.0 };
+    let least = n * n / cases.iter().map(|case| case.of * case.of).sum::<f64>();
+    let Ok(student) = StudentsT::new(0.0, 1.0, count - 1.0) else { return least };
     let few_cases = (Z / student.inverse_cdf(0.975)).powi(2);
-    (n / design_effect(cases, n / count) * few_cases).clamp(1.0, n)
+    (n / design_effect(cases, n / count) * few_cases).clamp(least, n)
 }
 
 /// Returns how many times the variance between cases exceeds that of independent readings. Two cases are added, one that always misses
