@@ -1,13 +1,14 @@
 //! Aggregates finished trials in plan order (gate pools, counters, record hash) and drops them. Every [`RunSummary`] is built here: for
 //! live, resumed, stored and in-memory runs.
 
-use crate::summary::{AbortedTrial, FlakyCase, OutcomeCounts, RunSummary, UnreadFailures};
+use crate::summary::{AbortedTrial, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, UnreadFailures};
 use model::suite::Case;
 use model::{AbortCause, CaseOutcome, ContentHash, Plan, PlanOutline, RecordHasher, RunClaim, Score, ScorerId, Trial, Workspace};
 use score::causes::FailureCauses;
 use score::gates::{GateJudge, MeasuredTrial};
 use score::outcome::{RubricState, case_outcome, has_readings, rubric_state};
-use std::collections::HashMap;
+use score::statistics::CaseTrials;
+use std::collections::{BTreeMap, HashMap};
 use store::EndedTrial;
 
 /// Aborted trials listed in a report.
@@ -101,6 +102,33 @@ impl<'w> RunAggregator<'w> {
         Self { trials, cases, gates, hash, claim, counts: RunCounts::default(), next: 0 }
     }
 
+    /// Makes [`Self::is_decided`] know the cases of the plan.
+    pub(crate) fn with_planned_cases<'c>(mut self, cases: impl Iterator<Item = &'c Case>) -> Self {
+        self.gates = self.gates.with_planned_cases(cases);
+        self
+    }
+
+    /// Returns whether the trials so far end a case and decide every gate.
+    pub(crate) fn is_decided(&self) -> bool {
+        match self.trials {
+            TrialList::Outline(outline) => {
+                let per_case = outline.trials * outline.subjects.len() as u64;
+                self.next > 0 && self.next.is_multiple_of(per_case) && self.gates.is_decided()
+            }
+            TrialList::Plan(_) | TrialList::Stored(_) => false,
+        }
+    }
+
+    /// Tells the gates if this was the last trial of a case by its subject.
+    fn end_case(&mut self, ended: &EndedTrial) {
+        if let TrialList::Outline(outline) = self.trials
+            && self.next.is_multiple_of(outline.trials)
+            && let Some(case) = self.cases.get(ended.trial.case.as_str())
+        {
+            self.gates.end_case(&ended.trial.subject, case);
+        }
+    }
+
     /// Returns the index of the next trial.
     pub(crate) fn next(&self) -> u64 {
         self.next
@@ -121,6 +149,7 @@ impl<'w> RunAggregator<'w> {
                 self.counts.add_unread_failure(&trial.case, scores);
             }
         }
+        self.end_case(ended);
         outcome
     }
 
@@ -141,6 +170,7 @@ impl<'w> RunAggregator<'w> {
             failures_without_gate: counts.failures_without_gate,
             causes: counts.causes,
             flaky: counts.flaky,
+            repeats: counts.repeats.iter().filter_map(|(subject, cases)| RepeatedTrials::of(subject, cases)).collect(),
             verdicts,
             record,
             stop: None,
@@ -169,6 +199,8 @@ struct RunCounts {
     failures_without_gate: UnreadFailures,
     causes: FailureCauses,
     flaky: Vec<FlakyCase>,
+    /// Trials by case that passed or failed, by subject.
+    repeats: BTreeMap<String, Vec<CaseTrials>>,
     /// Case and subject of the current trials, which are consecutive in the plan.
     current_case: Option<FlakyCase>,
 }
@@ -216,6 +248,12 @@ impl RunCounts {
     }
 
     fn close_case(&mut self) {
-        self.flaky.extend(self.current_case.take().filter(|now| now.passed > 0 && now.passed < now.of));
+        let Some(now) = self.current_case.take() else { return };
+        let trials = CaseTrials { passed: now.passed, trials: now.of };
+        match self.repeats.get_mut(&now.subject) {
+            Some(cases) => cases.push(trials),
+            None => drop(self.repeats.insert(now.subject.clone(), vec![trials])),
+        }
+        self.flaky.extend(Some(now).filter(|now| now.passed > 0 && now.passed < now.of));
     }
 }

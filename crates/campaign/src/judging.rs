@@ -8,11 +8,11 @@ use model::{Ending, Event, EventKind, Transcript};
 use run::judge::{JudgeFault, JudgeQuery, LlmJudge, first_words};
 use run::ledger::{CallId, CallRole};
 use run::providers::FaultKind;
-use score::gates::wilson;
 use score::questions::{
     GradedExample, JudgeAnswer, JudgeAnswerError, JudgeCalibration, JudgeQuestion, LabelledExample, VerdictOrder, calibrate,
     trial_questions,
 };
+use score::statistics::wilson;
 use serde::Serialize;
 
 /// Asks the judge all questions about a finished trial. Cases without a rubric have none.

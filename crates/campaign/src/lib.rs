@@ -6,6 +6,7 @@
 mod aggregate;
 mod changes;
 mod ci;
+mod comparison;
 mod cost;
 mod draft;
 mod execute;
@@ -27,6 +28,10 @@ mod wording;
 
 pub use changes::{ChangedScore, ChangedVerdict, RunChanges, VerdictValue};
 pub use ci::{CiEvent, TierPlan, ci_plan};
+pub use comparison::{
+    ComparedSide, SideFacts, SideSource, SubjectComparison, UnjudgedTrials, compare_subjects, golden_changes, golden_side, handle_side,
+    stored_side,
+};
 pub use cost::{
     CallTotals, CostEstimate, CostReport, CostSavings, GateReach, LiveModels, ReachState, RunCost, SpendEntry, TierCost, TrialQuote,
     cost_report, estimate_cost, funded_cases, gate_reach, order_by_gate_need, trial_quotes,
@@ -50,7 +55,7 @@ pub use spec::{
     AttackerSettings, CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, UnknownChain,
     UnknownName, inline_subject, select,
 };
-pub use summary::{AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RunSummary, UnreadFailures};
+pub use summary::{AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, UnreadFailures};
 pub use tokio_util::sync::CancellationToken;
 pub use watcher::{NoopWatcher, RunWatcher, WatchedTrial, WatcherDecision};
 pub use wording::judge_wordings;

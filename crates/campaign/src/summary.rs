@@ -2,6 +2,7 @@
 
 use model::{AbortCause, CaseOutcome, ContentHash, Ending, GateVerdicts, RunClaim, ScorerId};
 use score::causes::FailureCauses;
+use score::statistics::{CaseTrials, pass_at_k, pass_hat_k};
 use std::collections::{BTreeMap, BTreeSet};
 use store::AgentOutput;
 
@@ -23,6 +24,8 @@ pub struct RunSummary {
     pub failures_without_gate: UnreadFailures,
     pub causes: FailureCauses,
     pub flaky: Vec<FlakyCase>,
+    /// One per subject whose cases were run several times.
+    pub repeats: Vec<RepeatedTrials>,
     pub verdicts: GateVerdicts,
     /// Hash of the record so far.
     pub record: ContentHash,
@@ -35,6 +38,8 @@ pub struct RunSummary {
 pub enum EarlyStop {
     /// As many trials failed as `--max-fail` allows.
     MaxFail { failed: u64 },
+    /// The verdict of every gate is settled, as `--stop-when-decided` asks.
+    Decided,
     /// The first trial of an external agent shows that it does not work.
     Preflight { case: String, subject: String, ending: Ending, output: Option<AgentOutput> },
 }
@@ -73,6 +78,27 @@ pub struct FlakyCase {
     pub subject: String,
     pub passed: u64,
     pub of: u64,
+}
+
+/// Chances that one, or all, of `k` trials of a case pass.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RepeatedTrials {
+    pub subject: String,
+    /// Largest number of trials of a case.
+    pub k: u64,
+    /// Cases with that many trials.
+    pub cases: usize,
+    pub pass_at_k: f64,
+    pub pass_hat_k: f64,
+}
+
+impl RepeatedTrials {
+    pub(crate) fn of(subject: &str, cases: &[CaseTrials]) -> Option<Self> {
+        let k = cases.iter().map(|case| case.trials).max().filter(|k| *k > 1)?;
+        let counted = cases.iter().filter(|case| case.trials >= k).count();
+        let (pass_at_k, pass_hat_k) = (pass_at_k(cases, k)?, pass_hat_k(cases, k)?);
+        Some(Self { subject: subject.to_owned(), k, cases: counted, pass_at_k, pass_hat_k })
+    }
 }
 
 impl OutcomeCounts {

@@ -20,14 +20,16 @@ impl ExitKind {
     pub(crate) fn of(summary: &RunSummary) -> Self {
         let any = |verdict| summary.verdicts.judgements.iter().any(|judgement| judgement.verdict == verdict);
         let stopped_by_failures = matches!(summary.stop, Some(EarlyStop::MaxFail { .. }));
-        if summary.outcomes.aborted_by(AbortCause::Interrupted) > 0 && !(stopped_by_failures && any(Verdict::Missed)) {
+        let is_decided = matches!(summary.stop, Some(EarlyStop::Decided));
+        let not_run = summary.outcomes.aborted_by(AbortCause::Interrupted);
+        if not_run > 0 && !is_decided && !(stopped_by_failures && any(Verdict::Missed)) {
             // The trials that did not run could still decide a gate. A run that stops at failures has missed what it has missed.
             ExitKind::Incomplete
         } else if any(Verdict::Missed) {
             ExitKind::Missed
         } else if summary.verdicts.judgements.is_empty()
             || any(Verdict::NoEvidence)
-            || summary.outcomes.aborted() > 0
+            || summary.outcomes.aborted() > if is_decided { not_run } else { 0 }
             || summary.unscored > 0
             || summary.rubrics_without_verdict > 0
             || summary.failures_without_gate.trials > 0
@@ -36,6 +38,17 @@ impl ExitKind {
         } else {
             ExitKind::Clean
         }
+    }
+
+    /// Returns the exit of two results together.
+    pub(crate) fn worse_of(self, other: Self) -> Self {
+        let rank = |exit: Self| match exit {
+            ExitKind::Clean => 0,
+            ExitKind::Incomplete => 1,
+            ExitKind::Missed => 2,
+            ExitKind::Usage => 3,
+        };
+        if rank(other) > rank(self) { other } else { self }
     }
 
     pub(crate) fn code(self) -> u8 {

@@ -5,6 +5,7 @@ mod commands;
 mod env;
 mod exit;
 mod files;
+mod git;
 mod io;
 mod paint;
 mod report;
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
         io.print_message(&warning);
     }
     let has_reports = matches!(cli.command, CliCommand::Smoke(_) | CliCommand::Run(_) | CliCommand::RedTeam(_) | CliCommand::Score(_));
-    let has_tables = matches!(cli.command, CliCommand::Selftest(_) | CliCommand::Guard(_));
+    let has_tables = matches!(cli.command, CliCommand::Selftest(_) | CliCommand::Guard(_) | CliCommand::Compare(_));
     let is_plan = matches!(cli.command, CliCommand::Ci(args::CiCommand::Plan(_)));
     let fits = match cli.global.format {
         ReportFormat::Text | ReportFormat::Json => true,
@@ -51,7 +52,7 @@ fn main() -> ExitCode {
         ReportFormat::Junit | ReportFormat::Sarif => has_reports,
     };
     if !fits {
-        let what = "only smoke, run, redteam and score have JUnit, Markdown, GitHub and SARIF reports; selftest and guard eval have Markdown";
+        let what = "only smoke, run, redteam and score have JUnit, Markdown, GitHub and SARIF reports; selftest, guard eval and compare have Markdown";
         io.print_message(&UserError::new(what, "use --format text or json").to_string());
         return ExitKind::Usage.into();
     }
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
         CliCommand::Runs(command) => commands::runs(&io, &command),
         CliCommand::Show(args) => commands::show(&io, &source, &args),
         CliCommand::Score(args) => commands::score(&io, &source, &args),
+        CliCommand::Compare(args) => commands::compare(&io, &source, &args),
         CliCommand::Ci(command) => commands::ci(&io, &source, &command, cli.global.embedded),
         CliCommand::Cost(args) => commands::cost(&io, &source, &args),
         CliCommand::Golden(command) => commands::golden(&io, &source, &command),

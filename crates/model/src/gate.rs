@@ -25,6 +25,8 @@ pub struct Gate {
     /// Fewest distinct cases that count as evidence.
     pub min_cases: usize,
     pub aggregate: GateAggregate,
+    /// Trials of a case that must all pass, for `pass_hat_k`; absent if all trials of the run must.
+    pub k: Option<u64>,
     pub bound: GateBound,
     pub why: String,
     /// Reason why the gate may be weaker than the line of the specification that it quotes.
@@ -97,6 +99,8 @@ pub enum GateAggregate {
     Misses,
     Max,
     Mean,
+    /// Mean chance that all of `k` trials of a case pass.
+    PassHatK,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -107,6 +111,12 @@ pub enum GateBound {
 }
 
 impl GateBound {
+    pub fn value(self) -> f64 {
+        match self {
+            GateBound::AtLeast(bound) | GateBound::AtMost(bound) => bound,
+        }
+    }
+
     pub fn holds(self, value: f64) -> bool {
         match self {
             GateBound::AtLeast(bound) => value >= bound,
@@ -121,6 +131,7 @@ const AGGREGATES: &[(&str, GateAggregate)] = &[
     ("misses", GateAggregate::Misses),
     ("max", GateAggregate::Max),
     ("mean", GateAggregate::Mean),
+    ("pass_hat_k", GateAggregate::PassHatK),
 ];
 const AXES: &[(&str, SliceAxis)] =
     &[("profile", SliceAxis::Profile), ("agent", SliceAxis::Agent), ("skill", SliceAxis::Skill), ("asi", SliceAxis::Asi)];
@@ -158,6 +169,7 @@ fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
     let tiers = fields.required_by_policy("tiers", list(unsigned));
     let min_cases = fields.required_by_policy("min_cases", unsigned);
     let aggregate = fields.required_by_policy("aggregate", one_of(AGGREGATES));
+    let k = fields.optional("k", unsigned);
     let at_least = fields.optional("at_least", number);
     let at_most = fields.optional("at_most", number);
     let why = fields.required_by_policy("why", text);
@@ -171,6 +183,9 @@ fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
             None
         }
     };
+    if k.is_some_and(|k| k == 0 || aggregate != Some(GateAggregate::PassHatK)) {
+        report.add(node.line, "k is the number of trials of pass_hat_k", "write k of at least 1 with aggregate: pass_hat_k, or remove it");
+    }
     if min_cases == Some(0) {
         report.add(node.line, "min_cases is 0, so the gate would pass without evidence", "write at least 1");
     }
@@ -182,6 +197,7 @@ fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
         tiers: tiers.unwrap_or_else(|| DEFAULT_TIERS.to_vec()),
         min_cases: usize::try_from(min_cases.unwrap_or(1)).unwrap_or(usize::MAX),
         aggregate: aggregate.unwrap_or(GateAggregate::Rate),
+        k,
         bound: bound?,
         why: why.unwrap_or_default(),
         deviates,

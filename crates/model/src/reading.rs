@@ -97,14 +97,17 @@ pub struct Metric {
     pub slice: String,
     /// Absent without a measurement.
     pub value: Option<f64>,
-    /// Wilson interval, two-sided, 95 %.
+    /// Wilson interval, two-sided, 95 %; the exact one over the effective observations where readings of one case repeat.
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// Clopper–Pearson interval, two-sided, 95 %. Never too narrow, unlike Wilson.
+    /// Clopper–Pearson interval, two-sided, 95 %, over the effective observations. Unlike Wilson never too narrow, as far as the effective number is right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact: Option<ExactInterval>,
     /// Sum of tally totals, or number of levels.
     pub n: u64,
+    /// Independent observations that the readings are worth, where readings of one case repeat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_n: Option<f64>,
     /// Number of cases that contributed.
     pub cases: usize,
 }

@@ -95,6 +95,22 @@ impl ProviderKind {
             | ProviderKind::A2a => false,
         }
     }
+
+    /// Returns whether a subject gives the same answer every time: it is built in, and asks neither a model nor another program.
+    pub fn is_deterministic(self) -> bool {
+        match self {
+            ProviderKind::Baseline | ProviderKind::Reference | ProviderKind::Gullible | ProviderKind::Paranoid | ProviderKind::Echo => true,
+            ProviderKind::Anthropic
+            | ProviderKind::OpenAi
+            | ProviderKind::OpenAiCompatible
+            | ProviderKind::Ollama
+            | ProviderKind::Process
+            | ProviderKind::Http
+            | ProviderKind::Mcp
+            | ProviderKind::Chat
+            | ProviderKind::A2a => false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

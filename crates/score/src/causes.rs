@@ -16,6 +16,39 @@ pub struct ToolConfusion {
     pub expected: String,
 }
 
+/// Cause of a failed trial, the most specific kind first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FailureCause {
+    Tool(ToolConfusion),
+    /// Name of an argument with a wrong value.
+    Argument(String),
+    /// Scorer of a rule that was broken.
+    Rule(ScorerName),
+}
+
+/// Returns the causes in the scores of one trial, sorted. Each occurs once.
+pub fn failure_causes(scores: &[Score]) -> BTreeSet<FailureCause> {
+    let mut found = BTreeSet::new();
+    for score in scores.iter().filter(|score| score.reading.is_violation()) {
+        let reasons = || score.because.iter().map(|reason| reason.what.as_str());
+        match score.scorer.known() {
+            Some(ScorerId::Hit) => {
+                found.extend(reasons().filter_map(tools_of_reason).map(|(called, expected)| {
+                    FailureCause::Tool(ToolConfusion { called: called.to_owned(), expected: expected.to_owned() })
+                }))
+            }
+            Some(ScorerId::ArgumentMatch | ScorerId::ParameterExtraction) => {
+                found.extend(reasons().filter_map(argument_of_reason).map(|name| FailureCause::Argument(name.to_owned())));
+            }
+            Some(id) if !is_rule(id) => {}
+            Some(_) | None => {
+                found.insert(FailureCause::Rule(score.scorer.clone()));
+            }
+        }
+    }
+    found
+}
+
 /// Number of trials per cause. A trial may have several causes; each counts once per trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FailureCauses {
@@ -27,24 +60,12 @@ pub struct FailureCauses {
 impl FailureCauses {
     /// Adds the scores of one trial.
     pub fn add(&mut self, scores: &[Score]) {
-        let missed = scores.iter().filter(|score| score.reading.is_violation());
-        let mut arguments = BTreeSet::new();
-        for score in missed {
-            match score.scorer.known() {
-                Some(ScorerId::Hit) => {
-                    for (called, expected) in score.because.iter().filter_map(|reason| tools_of_reason(&reason.what)) {
-                        count(&mut self.tools, ToolConfusion { called: called.to_owned(), expected: expected.to_owned() });
-                    }
-                }
-                Some(ScorerId::ArgumentMatch | ScorerId::ParameterExtraction) => {
-                    arguments.extend(score.because.iter().filter_map(|reason| argument_of_reason(&reason.what)));
-                }
-                Some(id) if !is_rule(id) => {}
-                Some(_) | None => count(&mut self.rules, score.scorer.clone()),
+        for cause in failure_causes(scores) {
+            match cause {
+                FailureCause::Tool(tools) => count(&mut self.tools, tools),
+                FailureCause::Argument(name) => count(&mut self.arguments, name),
+                FailureCause::Rule(scorer) => count(&mut self.rules, scorer),
             }
-        }
-        for argument in arguments {
-            count(&mut self.arguments, argument.to_owned());
         }
     }
 

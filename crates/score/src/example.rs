@@ -53,4 +53,21 @@ impl ExampleWorkspace {
     pub fn load(&self) -> Result<Workspace, Vec<Problem>> {
         Workspace::load(&self.files)
     }
+
+    /// Loads a workspace with this many questions, `c0` and on, and one gate.
+    #[cfg(test)]
+    pub(crate) fn questions(cases: usize, gate: &str) -> Workspace {
+        let one = |n: usize| {
+            format!(
+                "  - id: c{n}\n    brief: {{ surface: {{ profile: trader }}, turns: [\"How much USDC do I have? ({n})\"], world: small }}\n    \
+                 expect:\n      calls: {{ any_of: [[{{ tool: wallet_get_balance, args: {{ token: USDC }} }}]] }}\n    \
+                 reference: [{{ call: wallet_get_balance, args: {{ token: USDC, chain: base }} }}]\n    tags: [happy_path]\n"
+            )
+        };
+        let suite: String = (0..cases).map(one).collect();
+        let example = Self::minimal()
+            .with("suites/tool_selection/trader.yaml", &format!("suite: tool_selection\nabout: Many.\ncases:\n{suite}"))
+            .with("gates.yaml", &format!("gates:\n  - {gate}\n"));
+        example.load().unwrap_or_else(|problems| panic!("{problems:#?}"))
+    }
 }

@@ -15,6 +15,7 @@ mod finding;
 pub mod gates;
 pub mod golden;
 pub mod outcome;
+pub mod pairing;
 mod planned_metrics;
 pub mod quality;
 pub mod questions;
@@ -22,7 +23,9 @@ mod rules;
 mod sample_run;
 pub mod scorers;
 pub mod spec_bounds;
+pub mod statistics;
 mod trial;
+pub mod workspace_changes;
 
 pub use scorers::oracles;
 pub use trial::score_trial;

@@ -40,8 +40,9 @@ pub async fn execute(
     let plan = prepared.plan();
     let runner = Arc::new(TrialRunner::new(prepared.clone(), handle.key()));
     let first = preflight_trials(prepared, handle);
+    let aggregator = RunAggregator::new(plan.workspace(), TrialList::Outline(plan.outline()), plan.spec().settings.claim);
     let mut run = ActiveRun {
-        aggregator: RunAggregator::new(plan.workspace(), TrialList::Outline(plan.outline()), plan.spec().settings.claim),
+        aggregator: if plan.spec().settings.stop_when_decided { aggregator.with_planned_cases(plan.cases()) } else { aggregator },
         queue: Arc::new(TrialQueue::new(prepared, handle, &first)),
         waiting: BTreeMap::new(),
         failed: 0,
@@ -194,6 +195,9 @@ impl ActiveRun<'_> {
             if self.prepared.plan().spec().settings.max_fail.is_some_and(|most| self.failed >= most) && !is_last {
                 return Ok(RunState::Stopped(EarlyStop::MaxFail { failed: self.failed }));
             }
+            if !is_last && self.aggregator.is_decided() {
+                return Ok(RunState::Stopped(EarlyStop::Decided));
+            }
         }
     }
 
@@ -201,12 +205,12 @@ impl ActiveRun<'_> {
     async fn finish(mut self, state: RunState) -> Result<RunSummary, StoreError> {
         let (key, position) = (self.handle.key(), self.aggregator.next());
         // Trials beyond the last one that counts have ended only because others were slow.
-        let is_final = matches!(state, RunState::Watched | RunState::Stopped(EarlyStop::MaxFail { .. }));
+        let is_final = matches!(state, RunState::Watched | RunState::Stopped(EarlyStop::MaxFail { .. } | EarlyStop::Decided));
         match state {
             RunState::Running | RunState::Interrupted | RunState::Stopped(EarlyStop::Preflight { .. }) => {
                 self.aggregate_leftovers().await?
             }
-            RunState::Stopped(EarlyStop::MaxFail { .. }) => {
+            RunState::Stopped(EarlyStop::MaxFail { .. } | EarlyStop::Decided) => {
                 self.handle.query_store(move |store| store.remove_trials_from(key, position)).await??;
             }
             RunState::Watched => {}

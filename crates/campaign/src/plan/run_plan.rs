@@ -6,7 +6,7 @@ use crate::cost::{LiveModels, ReachState, gate_reach, order_by_gate_need, trial_
 use crate::red_team::attack_workspace;
 use crate::spec::{RunSettings, RunSpec, inline_subject, select};
 use model::suite::Case;
-use model::{LiveRole, PlanOutline, SubjectFile, UserError, Workspace};
+use model::{ContentHash, LiveRole, PlanOutline, SubjectFile, UserError, Workspace};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -56,6 +56,7 @@ impl RunPlan {
         } else {
             (cases, 0)
         };
+        let cases = if settings.stop_when_decided { shuffled(cases, settings.seed) } else { cases };
         let case_ids: Vec<String> = cases.iter().map(|case| case.id.value.clone()).collect();
         let outline = outline(&workspace, &cases, &files, settings.trials, settings.seed);
         Ok(Self { left_out, ..Self::assemble(workspace, spec, outline, &case_ids, subjects) })
@@ -152,6 +153,12 @@ fn live_models<'w>(spec: &RunSpec, workspace: &'w Workspace) -> LiveModels<'w> {
         attacker: settings.attacker.as_ref().and_then(|attacker| workspace.subject(&attacker.model)),
         trials: settings.trials,
     }
+}
+
+/// Orders cases by chance, from the seed: a run that may stop must not depend on which cases come first in their files.
+fn shuffled(mut cases: Vec<&Case>, seed: u64) -> Vec<&Case> {
+    cases.sort_by_cached_key(|case| ContentHash::of_text(&format!("{seed} {}", case.id.value)));
+    cases
 }
 
 /// Keeps the first cases, in file order.

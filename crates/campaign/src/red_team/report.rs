@@ -5,9 +5,9 @@ use model::{
     AttackChannel, AttackKind, AttackRole, CaseAttack, EffectLevel, OracleId, OwaspCategory, Reading, Score, ScorerId, Transcript,
     Workspace,
 };
-use score::gates::ruled_out_failure_rate;
 use score::oracles::{AttackOutcome, EffectClass, attack_outcome, effect_classes, twin_differences};
 use score::scorers::Evidence;
+use score::statistics::ruled_out_failure_rate;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Findings listed in a report; all are counted.

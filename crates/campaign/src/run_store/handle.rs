@@ -10,7 +10,7 @@ use run::OpenRun;
 use score::outcome::case_outcome;
 use std::collections::BTreeSet;
 use std::path::Path;
-use store::{EndedTrial, Journal, NewRun, RunLock, Store, StoreError, StoredRun};
+use store::{EndedTrial, Journal, NewRun, RoleSpending, RunLock, Store, StoreError, StoredRun};
 use tokio::sync::oneshot;
 
 /// Journal of a run, and the trials it already has.
@@ -169,6 +169,12 @@ impl RunHandle {
             })?;
             Ok(into)
         })?
+    }
+
+    /// Returns the spending of the run by case, subject and role.
+    pub fn spending(&self) -> Result<Vec<RoleSpending>, StoreError> {
+        let run = self.run;
+        self.journal.read_blocking(move |store| store.spending(run))?
     }
 
     /// Returns the mean latency of model calls.

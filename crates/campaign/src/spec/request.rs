@@ -29,6 +29,7 @@ pub struct RunRequest {
     /// Sandbox of agents that are programs, stored if there are any.
     pub sandbox: Option<String>,
     pub max_fail: Option<u64>,
+    pub stop_when_decided: bool,
     pub timeout: Option<u64>,
     pub limit: Option<u64>,
     pub options: RunOptions,
@@ -81,6 +82,7 @@ impl RunRequest {
             user: self.user,
             sandbox,
             max_fail: self.max_fail,
+            stop_when_decided: self.stop_when_decided,
             timeout: self.timeout,
             limit: self.limit,
             options: None,
@@ -129,6 +131,7 @@ mod tests {
             user: None,
             sandbox: Some("landlock".to_owned()),
             max_fail: None,
+            stop_when_decided: false,
             timeout: None,
             limit: None,
             options: RunOptions::default(),

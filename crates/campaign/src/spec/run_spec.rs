@@ -53,6 +53,9 @@ pub struct RunSettings {
     /// Number of failed trials after which the rest is not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_fail: Option<u64>,
+    /// Stops when every gate is decided. The cases are then run in an order drawn from the seed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stop_when_decided: bool,
     /// Seconds of a trial, for subjects that are given without a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
@@ -146,6 +149,7 @@ impl RunSpec {
             user: None,
             sandbox: None,
             max_fail: None,
+            stop_when_decided: false,
             timeout: None,
             limit: None,
             options: None,

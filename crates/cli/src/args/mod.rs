@@ -2,6 +2,7 @@
 
 mod chat;
 mod ci;
+mod compare;
 mod evidence;
 mod formats;
 mod former_flags;
@@ -20,6 +21,7 @@ mod world;
 
 pub(crate) use chat::{CalibrateArgs, CaseCommand, CaseNewArgs, ChatArgs, JudgeCommand};
 pub(crate) use ci::{CiCommand, CiGitlabArgs, CiPipelineArgs, CiPlanArgs, CiVerdictArgs};
+pub(crate) use compare::{CompareArgs, FailOn};
 pub(crate) use formats::{command_line, parse_command_line};
 pub(crate) use former_flags::former_flag_warnings;
 pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
@@ -136,6 +138,11 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  bardo-eval score\n  bardo-eval score 8d41f0 --confidence 0.95 --rule-out 0.05\n  bardo-eval score 8d41f0 --workspace changed-evals"
     )]
     Score(ScoreArgs),
+    /// Compare two runs, or a run with the golden baselines, paired by case
+    #[command(
+        after_help = "Examples:\n  bardo-eval compare 8d41f0                       that run with the last one\n  bardo-eval compare 8d41f0 52ab9e --fail-on any\n  bardo-eval compare golden --format markdown     the last run with the baselines\n  bardo-eval compare 8d41f0@baseline 8d41f0@claude-sonnet\n\nExit codes: 0 no regression, 1 regression, 2 invalid arguments, 3 not enough data or cases without a result."
+    )]
+    Compare(CompareArgs),
     /// Show the tiers that a CI event runs, or write a file for GitHub or GitLab that runs them
     #[command(
         subcommand,

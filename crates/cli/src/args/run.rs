@@ -1,5 +1,6 @@
 //! Arguments of `smoke` and `run`.
 
+use super::compare::FailOn;
 use super::evidence::EvidenceArgs;
 use super::report_files::ReportFileArgs;
 use super::store::StoreArgs;
@@ -46,6 +47,16 @@ pub(crate) struct RunArgs {
     /// Only cases that did not pass in the last stored run
     #[arg(long)]
     pub last_failed: bool,
+    /// Only cases whose tools, agents, skills, policy or own text changed, and those of tools that read like a changed one: since a git revision (merge base), a run, or
+    /// golden [default: what --against names, else git HEAD]
+    #[arg(long, value_name = "BASE", num_args = 0..=1, conflicts_with_all = ["case", "last_failed"])]
+    pub changed: Option<Option<String>>,
+    /// Compare the result with an earlier run, or with golden, the baselines of the workspace; a regression ends with exit 1
+    #[arg(long, value_name = "RUN", conflicts_with = "dry_run")]
+    pub against: Option<String>,
+    /// With --against: exit 1 on a regression of a gate or of the cases as a whole, or on any case that got worse
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = FailOn::Regression, requires = "against")]
+    pub fail_on: FailOn,
     /// Only the first N cases after all filters, such as --limit 5
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: Option<u64>,
@@ -76,6 +87,10 @@ pub(crate) struct RunArgs {
     /// Stop after N failed trials in the order of the plan, such as --max-fail 3; the rest is not run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_fail: Option<u64>,
+    /// Stop when every gate is decided: its bound is excluded at 95 % (or --confidence) however often it is asked, or, for a gate that allows no miss, one is found or its minimum
+    /// of cases is clean. Cases run in an order drawn from the seed
+    #[arg(long)]
+    pub stop_when_decided: bool,
     /// Try one trial of each external agent first, and stop if it crashes, hangs or makes a malformed move [default]
     #[arg(long, overrides_with = "no_preflight")]
     pub preflight: bool,
@@ -107,9 +122,9 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub record_missing: bool,
     /// Resume an interrupted run as it was started: the last one, or the one with this id prefix. Only --budget and --concurrency may change
-    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["subject", "tier", "suite", "profile", "agent", "skill", "case", "tag", "last_failed", "trials",
+    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["subject", "tier", "suite", "profile", "agent", "skill", "case", "tag", "last_failed", "changed", "trials",
         "seed", "chain", "defence", "sandbox", "cache", "no_cache", "record", "replay", "record_missing", "foreign", "judge", "no_judge", "user", "confidence", "rule_out",
-        "trust_claims", "dry_run", "no_store", "limit", "timeout", "max_fail", "preflight", "no_preflight"])]
+        "trust_claims", "dry_run", "no_store", "limit", "timeout", "max_fail", "stop_when_decided", "preflight", "no_preflight"])]
     pub resume: Option<Option<String>>,
     #[command(flatten)]
     pub foreign: ImportedToolArgs,

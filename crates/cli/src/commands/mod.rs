@@ -3,6 +3,7 @@
 mod case;
 mod chat;
 mod ci;
+mod compare;
 mod completions;
 mod cost;
 mod coverage;
@@ -28,6 +29,7 @@ mod world;
 pub(crate) use case::case;
 pub(crate) use chat::chat;
 pub(crate) use ci::ci;
+pub(crate) use compare::compare;
 pub(crate) use completions::completions;
 pub(crate) use cost::cost;
 pub(crate) use doctor::doctor;

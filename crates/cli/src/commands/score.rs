@@ -63,7 +63,11 @@ pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) 
         undecided_without_judge: 0,
         left_out: 0,
         judge: None,
+        judge_errors: None,
         red_team: vec![],
+        comparisons: vec![],
+        is_against: false,
+        changed: None,
         sandbox: None,
         exit,
     };

@@ -2,7 +2,7 @@
 
 use super::escape::escape_control;
 use super::gate_lines::verdict_rank;
-use super::judgement_text::{bound, interval, note};
+use super::judgement_text::{bound, interval, note, observations, sample_advice};
 use super::{RunReport, table};
 use crate::io::CliOutput;
 use model::{GateResult, Verdict};
@@ -31,11 +31,16 @@ fn row(io: &CliOutput, judgement: &GateResult) -> Vec<String> {
         metric.value.map_or("–".to_owned(), |value| format!("{value:.3}")),
         interval(judgement),
         bound(judgement.bound),
-        metric.n.to_string(),
+        observations(judgement),
         metric.cases.to_string(),
         verdict,
-        escape_control(&note(judgement)),
+        escape_control(&note_and_advice(judgement)),
     ]
+}
+
+fn note_and_advice(judgement: &GateResult) -> String {
+    let advice = sample_advice(judgement).map(|advice| advice.to_string());
+    [Some(note(judgement)).filter(|note| !note.is_empty()), advice].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 fn worst(io: &CliOutput, shown: &RunReport<'_>, judgements: &[&GateResult]) -> String {

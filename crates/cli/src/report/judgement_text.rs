@@ -1,6 +1,7 @@
 //! Text of gate results shared by the reports.
 
 use model::{GateBound, GateResult};
+use score::statistics::SampleAdvice;
 
 /// Returns a bound as in "≥ 0.85".
 pub(super) fn bound(bound: GateBound) -> String {
@@ -21,6 +22,21 @@ pub(super) fn interval(judgement: &GateResult) -> String {
     match (judgement.metric.low, judgement.metric.high) {
         (Some(low), Some(high)) => format!("{low:.2} to {high:.2}"),
         (Some(_) | None, Some(_) | None) => String::new(),
+    }
+}
+
+/// Returns advice if the interval of a gate holds its bound, and more cases would tell on which side the rate lies.
+pub(super) fn sample_advice(judgement: &GateResult) -> Option<SampleAdvice> {
+    let metric = &judgement.metric;
+    let (low, high, bound) = (metric.low?, metric.high?, judgement.bound.value());
+    if bound < low || bound > high { None } else { SampleAdvice::for_bound(bound, metric.cases) }
+}
+
+/// Returns the number of readings, and the number of independent ones that they are worth if cases repeat.
+pub(super) fn observations(judgement: &GateResult) -> String {
+    match judgement.metric.effective_n {
+        Some(effective) => format!("{} (worth {effective:.0})", judgement.metric.n),
+        None => judgement.metric.n.to_string(),
     }
 }
 

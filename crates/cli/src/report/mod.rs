@@ -1,12 +1,16 @@
 //! Reports in all output formats. They only render finished data.
 
 mod annotations;
+mod cause_text;
+mod changed;
+mod comparison;
 mod deviations;
 mod escape;
 mod explain;
 mod files;
 mod gate_lines;
 mod gate_table;
+mod judge_correction;
 mod judge_hint;
 mod judgement_text;
 mod junit;
@@ -27,6 +31,8 @@ mod table;
 mod trial_lines;
 mod wrap;
 
+pub(crate) use changed::changed_text;
+pub(crate) use comparison::{ComparisonReport, comparison};
 pub(crate) use escape::escape_control;
 pub(crate) use explain::{ExplainTopic, explain};
 pub(crate) use files::print_run;
@@ -43,9 +49,11 @@ use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::shell::shell_quoted;
 use crate::workspace_source::WorkspaceSource;
-use campaign::{RedTeamReport, RunSummary};
+use campaign::{RedTeamReport, RunSummary, SubjectComparison};
 use model::{Money, Workspace, WorstCase};
 use score::checks::CheckResult;
+use score::statistics::JudgeErrorRates;
+use score::workspace_changes::ChangedSelection;
 use std::time::Duration;
 
 /// Version of the JSON that commands print.
@@ -89,14 +97,28 @@ pub(crate) struct RunReport<'r> {
     pub left_out: usize,
     /// Calibration of the judge in one line, if one was used.
     pub judge: Option<String>,
+    /// Errors of the judge on labelled examples, if it was calibrated.
+    pub judge_errors: Option<JudgeErrorRates>,
     /// Summary of attacks by subject; empty if the run has none.
     pub red_team: Vec<RedTeamReport>,
+    /// Comparisons with an earlier run, or of several subjects.
+    pub comparisons: Vec<SubjectComparison>,
+    /// The comparison is with an earlier run, and comes first.
+    pub is_against: bool,
+    /// Cases selected because something changed.
+    pub changed: Option<&'r ChangedSelection>,
     /// Sandbox of the agents, if some are programs.
     pub sandbox: Option<&'r str>,
     pub exit: ExitKind,
 }
 
 impl RunReport<'_> {
+    /// Returns the comparisons as they are printed; `None` if there are none.
+    fn comparison(&self) -> Option<ComparisonReport<'_>> {
+        let store_flag = self.store_flag.clone();
+        (!self.comparisons.is_empty()).then(|| ComparisonReport { comparisons: &self.comparisons, store_flag, exit: self.exit })
+    }
+
     /// Returns names and values that identify the run: run, subjects, workspace, date, record and tier.
     fn provenance(&self) -> Vec<(&'static str, String)> {
         let mut found = vec![];

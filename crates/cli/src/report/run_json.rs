@@ -1,9 +1,11 @@
 //! JSON report of a run.
 
-use super::{FORMAT, RunReport, deviations, red_team};
+use super::judgement_text::sample_advice;
+use super::{FORMAT, RunReport, changed, comparison, deviations, judge_correction, red_team};
 use crate::io::CliOutput;
 use campaign::RunSummary;
 use model::{AbortCause, GateResult};
+use score::statistics::CorrectedRate;
 use serde_json::{Value, json};
 
 /// Causes of a kind, most frequent first.
@@ -40,6 +42,18 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
     if !shown.red_team.is_empty() {
         document["red_team"] = red_team::json(&shown.red_team);
     }
+    let repeats = summary.repeats.iter().map(
+        |one| json!({ "subject": one.subject, "k": one.k, "cases": one.cases, "pass_at_k": one.pass_at_k, "pass_hat_k": one.pass_hat_k }),
+    );
+    if !summary.repeats.is_empty() {
+        document["pass_k"] = repeats.collect();
+    }
+    if let Some(compared) = shown.comparison() {
+        document["comparisons"] = json!(comparison::json::comparisons(io, &compared));
+    }
+    if let Some(selected) = shown.changed {
+        document["changed_parts"] = changed::json(selected);
+    }
     if let Some(sandbox) = shown.sandbox {
         document["sandbox"] = sandbox.into();
     }
@@ -68,9 +82,16 @@ fn verdict(io: &CliOutput, shown: &RunReport<'_>, judgement: &GateResult) -> Val
         .iter()
         .map(|worst| json!({ "case": worst.case, "trial": worst.trial, "because": worst.because, "show": shown.show_command(io, &judgement.subject, worst) }))
         .collect();
-    json!({
+    let mut document = json!({
         "gate": judgement.gate, "spec": judgement.spec, "slice": metric.slice, "value": metric.value, "low": metric.low, "high": metric.high,
-        "n": metric.n, "cases": metric.cases, "bound": judgement.bound, "verdict": judgement.verdict, "subject": judgement.subject, "because": judgement.because,
+        "n": metric.n, "effective_n": metric.effective_n, "cases": metric.cases, "bound": judgement.bound, "verdict": judgement.verdict, "subject": judgement.subject, "because": judgement.because,
         "exact": metric.exact, "rules_out": judgement.rules_out, "worst": worst,
-    })
+    });
+    if let Some(advice) = sample_advice(judgement) {
+        document["advice"] = advice.to_string().into();
+    }
+    if let Some(CorrectedRate { value, low, high }) = judge_correction::correction(shown, judgement) {
+        document["without_judge_errors"] = json!({ "value": value, "low": low, "high": high });
+    }
+    document
 }

@@ -1,12 +1,28 @@
 //! Run as Markdown, for a job summary.
 
+use super::changed::changed_text;
 use super::escape::escape_cell;
-use super::judgement_text::{bound, interval, note};
-use super::{RunReport, deviations, judge_hint, red_team, screen};
+use super::judgement_text::{bound, interval, note, observations};
+use super::{RunReport, comparison, deviations, judge_hint, red_team, screen};
 use crate::io::CliOutput;
 use model::Verdict;
 
 pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
+    let changed = shown.changed.map_or_else(String::new, |changed| format!("{}\n\n", escape_cell(&changed_text(changed))));
+    match shown.comparison() {
+        Some(compared) if shown.is_against => {
+            let run = run(io, shown);
+            format!(
+                "{}\n{changed}<details><summary>The run itself</summary>\n\n{run}\n</details>\n",
+                comparison::markdown::render(io, &compared)
+            )
+        }
+        Some(compared) => format!("{changed}{}\n{}", run(io, shown), comparison::markdown::render(io, &compared)),
+        None => format!("{changed}{}", run(io, shown)),
+    }
+}
+
+fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let summary = shown.summary;
     let rows: String = summary
         .verdicts
@@ -25,7 +41,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
                 judgement.metric.slice,
                 interval(judgement),
                 bound(judgement.bound),
-                judgement.metric.n,
+                observations(judgement),
                 escape_cell(&note(judgement))
             )
         })

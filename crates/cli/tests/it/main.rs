@@ -9,6 +9,7 @@ mod broken;
 mod chat;
 mod ci;
 mod ci_jobs;
+mod compare;
 mod cost;
 mod crash;
 mod export;

@@ -86,6 +86,11 @@ fn broken_gates_say_what_is_wrong() {
                 "10: expected a number, found \"most\"\n2: a gate needs one bound | write at_least or at_most",
             ),
             ("min_cases: 10", "min_cases: 0", "2: min_cases is 0, so the gate would pass without evidence | write at least 1"),
+            (
+                "aggregate: rate",
+                "aggregate: rate\n    k: 3",
+                "2: k is the number of trials of pass_hat_k | write k of at least 1 with aggregate: pass_hat_k, or remove it",
+            ),
             ("min_cases: 10", "min_cases: many", "8: expected a whole number, found \"many\""),
             ("aggregate: rate", "aggregate: rates", "9: \"rates\" is not a known value | did you mean \"rate\"?"),
             (slice, "all", "6: a slice (or the word pooled) must be a mapping, found \"all\" | write key: value lines"),

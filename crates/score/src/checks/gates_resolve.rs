@@ -54,12 +54,14 @@ fn check_scorer(workspace: &Workspace, gate: &Gate, found: &mut FindingCollector
 fn check_bound(gate: &Gate, found: &mut FindingCollector) {
     let (GateBound::AtLeast(bound) | GateBound::AtMost(bound)) = gate.bound;
     let most = match gate.aggregate {
-        GateAggregate::Rate | GateAggregate::MissRate | GateAggregate::Mean => 1.0,
+        GateAggregate::Rate | GateAggregate::MissRate | GateAggregate::Mean | GateAggregate::PassHatK => 1.0,
         GateAggregate::Misses | GateAggregate::Max => f64::INFINITY,
     };
     let always = match (gate.bound, gate.aggregate) {
         (GateBound::AtLeast(bound), _) => bound <= 0.0,
-        (GateBound::AtMost(bound), GateAggregate::Rate | GateAggregate::MissRate | GateAggregate::Mean) => bound >= 1.0,
+        (GateBound::AtMost(bound), GateAggregate::Rate | GateAggregate::MissRate | GateAggregate::Mean | GateAggregate::PassHatK) => {
+            bound >= 1.0
+        }
         (GateBound::AtMost(_), GateAggregate::Misses | GateAggregate::Max) => false,
     };
     if always || !(0.0..=most).contains(&bound) {

@@ -1,8 +1,10 @@
 //! Judges the gates of a run incrementally; trials may end in any order. Memory grows with cases and gates, not with trials.
 
+use super::case_readings::CaseReadings;
 use super::pool::{PoolTrial, ReadingPool};
 use super::slice_verdict::judge_slice;
 use super::slices::{self, SliceKey};
+use super::stopping::is_slice_settled;
 use super::unit::case_unit;
 use crate::scorers::{ScorerHandle, scorer_named};
 use model::suite::Case;
@@ -22,6 +24,16 @@ pub struct MeasuredTrial<'a> {
     pub aborted: bool,
     /// Hash of the events. Equal transcripts count as one piece of evidence. `None` if unknown.
     pub content: Option<&'a ContentHash>,
+}
+
+/// Readings of one slice of a gate for one subject.
+#[derive(Debug, Clone)]
+pub struct SliceReadings<'w> {
+    pub gate: &'w Gate,
+    pub slice: String,
+    pub subject: String,
+    /// By unit, which is the case for most scorers.
+    pub units: BTreeMap<String, CaseReadings>,
 }
 
 /// Judges every gate on these trials, separately for each subject.
@@ -44,6 +56,8 @@ pub struct GateJudge<'w> {
     units: HashMap<String, usize>,
     /// In report order. A subject has one pool per gate slice after its first trial.
     subjects: Vec<(String, Vec<ReadingPool>)>,
+    /// Planned cases that concern each gate slice. Empty if the run does not stop early.
+    planned: Vec<usize>,
 }
 
 /// One slice of one gate.
@@ -87,7 +101,15 @@ impl<'w> GateJudge<'w> {
             let scorer = scorer_named(workspace, &gate.scorer);
             slices::slices_of_gate(gate, workspace).into_iter().map(move |slice| GateSlice { gate, slice, scorer, most_cases: None })
         });
-        Self { workspace, claim: *claim, places: places.collect(), cases: HashMap::new(), units: HashMap::new(), subjects: vec![] }
+        Self {
+            workspace,
+            claim: *claim,
+            places: places.collect(),
+            cases: HashMap::new(),
+            units: HashMap::new(),
+            subjects: vec![],
+            planned: vec![],
+        }
     }
 
     /// Reports subjects in this order instead of the order of their first finished trial.
@@ -100,6 +122,37 @@ impl<'w> GateJudge<'w> {
     pub fn with_scorers(mut self, scorers: &BTreeSet<ScorerName>) -> Self {
         self.places.retain(|place| scorers.contains(&place.gate.scorer.value));
         self
+    }
+
+    /// Names the cases of the plan, so that [`Self::is_decided`] knows what is still to come.
+    pub fn with_planned_cases<'c>(mut self, cases: impl Iterator<Item = &'c Case>) -> Self {
+        self.planned = vec![0; self.places.len()];
+        for case in cases {
+            for place in &self.case_slices(case).concerned {
+                self.planned[*place] += 1;
+            }
+        }
+        self
+    }
+
+    /// Notes that all trials of a case by a subject were added.
+    pub fn end_case(&mut self, subject: &str, case: &Case) {
+        let (at, slices) = (self.subject_index(subject), self.case_slices(case));
+        for place in &slices.concerned {
+            self.subjects[at].1[*place].ended_cases += 1;
+        }
+    }
+
+    /// Returns whether the verdict of every gate slice is settled for every subject: the rest of the plan is unlikely to change it.
+    pub fn is_decided(&self) -> bool {
+        let is_settled = |pools: &[ReadingPool]| {
+            let places = self.places.iter().zip(&self.planned).zip(pools);
+            places.filter(|((_, planned), _)| **planned > 0).all(|((place, planned), pool)| {
+                let is_judged = self.claim.tier.is_none_or(|tier| place.gate.tiers.contains(&tier));
+                !is_judged || is_slice_settled(place.gate, pool, *planned, &self.claim)
+            })
+        };
+        !self.planned.is_empty() && self.subjects.iter().all(|(_, pools)| !pools.is_empty() && is_settled(pools))
     }
 
     /// Adds a trial. Returns true if a gate reads one of its misses.
@@ -139,6 +192,22 @@ impl<'w> GateJudge<'w> {
             }
         }
         reads_miss
+    }
+
+    /// Returns the readings of every slice that was measured, by subject.
+    pub fn slice_readings(&self) -> Vec<SliceReadings<'w>> {
+        let names: HashMap<usize, &str> = self.units.iter().map(|(name, number)| (*number, name.as_str())).collect();
+        let named = |(number, readings): (usize, &CaseReadings)| Some(((*names.get(&number)?).to_owned(), *readings));
+        let mut found = vec![];
+        for (subject, pools) in &self.subjects {
+            for (place, pool) in self.places.iter().zip(pools) {
+                let units: BTreeMap<String, CaseReadings> = pool.case_readings().filter_map(named).collect();
+                if !units.is_empty() {
+                    found.push(SliceReadings { gate: place.gate, slice: place.slice.label(), subject: subject.clone(), units });
+                }
+            }
+        }
+        found
     }
 
     pub fn finish(self) -> GateVerdicts {

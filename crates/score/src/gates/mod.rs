@@ -1,18 +1,20 @@
 //! Gate verdicts: slices, pooled readings and bounds.
 
+mod case_readings;
 mod gate_judge;
-mod interval;
 mod judge_need;
 mod pool;
 mod slice_verdict;
 mod slices;
+mod stopping;
 #[cfg(test)]
 mod tests;
 mod unit;
 
-pub use gate_judge::{GateJudge, MeasuredTrial, judge_gates};
-pub use interval::{clopper_pearson, lower_bound, ruled_out_failure_rate, upper_bound, wilson};
+pub use case_readings::CaseReadings;
+pub use gate_judge::{GateJudge, MeasuredTrial, SliceReadings, judge_gates};
 pub use judge_need::{JudgedSlices, judged_slices, needs_judge};
+pub(crate) use slice_verdict::allows_no_miss;
 pub use unit::{case_unit, reads_attacks_only};
 
 use crate::scorers::ScorerHandle;

@@ -1,14 +1,17 @@
 //! Pooled readings of a slice. Independent of the order of trials.
 
-use super::interval::{clopper_pearson, wilson};
+use super::case_readings::CaseReadings;
+use crate::statistics::{CaseTally, ClusteredRate};
 use model::{ContentHash, ExactInterval, Gate, GateAggregate, GateBound, Reading, Score, WorstCase};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
 pub(super) struct ReadingPool {
     pub hit: u64,
     pub of: u64,
     pub aborted: usize,
+    /// Cases of the slice whose trials were all added.
+    pub ended_cases: usize,
     /// A trial concerned this slice or exercised it.
     pub touched: bool,
     unscorable: BTreeSet<String>,
@@ -16,12 +19,15 @@ pub(super) struct ReadingPool {
     levels: LevelSum,
     /// Rate of each trial with a tally.
     rates: LevelSum,
-    cases: BTreeSet<usize>,
+    /// By number of the case.
+    cases: BTreeMap<usize, CaseReadings>,
     contents: BTreeSet<ContentHash>,
     /// Every trial had a content hash.
     contents_known: bool,
     worst: Vec<(f64, WorstCase)>,
     bound: GateBound,
+    /// Trials that must pass together, if the gate names a number.
+    k: Option<u64>,
 }
 
 /// Trial of one reading.
@@ -47,16 +53,18 @@ impl ReadingPool {
             hit: 0,
             of: 0,
             aborted: 0,
+            ended_cases: 0,
             touched: false,
             unscorable: BTreeSet::new(),
             more_unscorable: 0,
             levels: LevelSum::default(),
             rates: LevelSum::default(),
-            cases: BTreeSet::new(),
+            cases: BTreeMap::new(),
             contents: BTreeSet::new(),
             contents_known: true,
             worst: vec![],
             bound: gate.bound,
+            k: gate.k,
         }
     }
 
@@ -86,7 +94,7 @@ impl ReadingPool {
             Reading::Level(level) => return self.add_unscorable(format!("{}: invalid level {level}", trial.case)),
             Reading::Unscorable { why } => return self.add_unscorable(format!("{}: {why}", trial.case)),
         }
-        self.cases.insert(trial.number);
+        self.cases.entry(trial.number).or_default().add(&score.reading);
         match trial.content {
             Some(content) if self.contents.len() < trial.most_cases => {
                 if !self.contents.contains(content) {
@@ -121,8 +129,24 @@ impl ReadingPool {
         self.worst.truncate(MAX_WORST);
     }
 
-    pub(super) fn cases(&self) -> usize {
-        self.cases.len()
+    /// Returns the number of cases that contribute to an aggregate.
+    pub(super) fn cases(&self, aggregate: GateAggregate) -> usize {
+        match aggregate {
+            GateAggregate::PassHatK => self.all_pass().count(),
+            GateAggregate::Rate | GateAggregate::MissRate | GateAggregate::Misses | GateAggregate::Max | GateAggregate::Mean => {
+                self.cases.len()
+            }
+        }
+    }
+
+    /// Returns the readings by number of the case.
+    pub(super) fn case_readings(&self) -> impl Iterator<Item = (usize, &CaseReadings)> {
+        self.cases.iter().map(|(number, readings)| (*number, readings))
+    }
+
+    /// Returns, per case with enough trials, the chance that `k` of them all pass.
+    fn all_pass(&self) -> impl Iterator<Item = f64> {
+        self.cases.values().filter_map(|case| case.all_pass(self.k))
     }
 
     /// Returns the number of distinct transcripts kept.
@@ -150,16 +174,32 @@ impl ReadingPool {
             GateAggregate::Misses => (self.of > 0).then(|| (self.of - self.hit) as f64),
             GateAggregate::Max => self.levels.most,
             GateAggregate::Mean => if self.levels.count == 0 { &self.rates } else { &self.levels }.mean(),
+            GateAggregate::PassHatK => self.clustered_rate(aggregate).map(|rate| round(rate.rate)),
+        }
+    }
+
+    /// Returns the rate of an aggregate that has an interval.
+    fn clustered_rate(&self, aggregate: GateAggregate) -> Option<ClusteredRate> {
+        match aggregate {
+            GateAggregate::Rate | GateAggregate::MissRate => ClusteredRate::of(self.cases.values().map(CaseReadings::tally)),
+            GateAggregate::PassHatK => ClusteredRate::of(self.all_pass().map(|hit| CaseTally { hit, of: 1.0 })),
+            GateAggregate::Misses | GateAggregate::Max | GateAggregate::Mean => None,
         }
     }
 
     pub(super) fn interval(&self, aggregate: GateAggregate) -> Option<(f64, f64)> {
-        oriented(aggregate, wilson(self.hit, self.of)?)
+        oriented(aggregate, self.clustered_rate(aggregate)?.interval())
     }
 
     pub(super) fn exact(&self, aggregate: GateAggregate) -> Option<ExactInterval> {
-        let (low, high) = oriented(aggregate, clopper_pearson(self.hit, self.of, 0.95)?)?;
+        let (low, high) = oriented(aggregate, self.clustered_rate(aggregate)?.exact(0.95)?)?;
         Some(ExactInterval { low, high })
+    }
+
+    /// Returns the number of independent observations that the readings are worth, if readings of a case repeat.
+    pub(super) fn effective_n(&self, aggregate: GateAggregate) -> Option<f64> {
+        let rate = self.clustered_rate(aggregate)?;
+        rate.is_clustered().then(|| (rate.effective_n * 10.0).round() / 10.0)
     }
 
     pub(super) fn has_unscorable(&self) -> bool {
@@ -183,7 +223,7 @@ impl ReadingPool {
 
 fn oriented(aggregate: GateAggregate, (low, high): (f64, f64)) -> Option<(f64, f64)> {
     match aggregate {
-        GateAggregate::Rate => Some((low, high)),
+        GateAggregate::Rate | GateAggregate::PassHatK => Some((low, high)),
         GateAggregate::MissRate => Some((1.0 - high, 1.0 - low)),
         GateAggregate::Misses | GateAggregate::Max | GateAggregate::Mean => None,
     }

@@ -1,9 +1,9 @@
 //! Verdict on one slice of a gate. Without a measurement there is no pass.
 
-use super::interval::{lower_bound, ruled_out_failure_rate, upper_bound};
 use super::pool::ReadingPool;
 use super::slices::SliceKey;
 use crate::scorers::scorer_named;
+use crate::statistics::{lower_bound, ruled_out_failure_rate, upper_bound};
 use model::{FailureRateBound, Gate, GateAggregate, GateBound, GateResult, Metric, RunClaim, Verdict, Workspace};
 
 /// Confidence of the failure rate that a clean run rules out.
@@ -36,7 +36,8 @@ pub(super) fn judge_slice(
         high: interval.map(|(_, high)| high),
         exact: pool.exact(gate.aggregate),
         n: pool.of.max(pool.levels()),
-        cases: pool.cases(),
+        effective_n: pool.effective_n(gate.aggregate),
+        cases: pool.cases(gate.aggregate),
     };
     GateResult {
         gate: gate.id.value.clone(),
@@ -52,11 +53,13 @@ pub(super) fn judge_slice(
 }
 
 /// Reports whether a single miss breaks the gate.
-fn allows_no_miss(gate: &Gate) -> bool {
+pub(crate) fn allows_no_miss(gate: &Gate) -> bool {
     match (gate.aggregate, gate.bound) {
-        (GateAggregate::Rate, GateBound::AtLeast(bound)) => bound >= 1.0,
+        (GateAggregate::Rate | GateAggregate::PassHatK, GateBound::AtLeast(bound)) => bound >= 1.0,
         (GateAggregate::MissRate | GateAggregate::Misses, GateBound::AtMost(bound)) => bound <= 0.0,
-        (GateAggregate::Rate | GateAggregate::MissRate | GateAggregate::Misses | GateAggregate::Max | GateAggregate::Mean, _) => false,
+        (GateAggregate::Rate | GateAggregate::PassHatK, GateBound::AtMost(_))
+        | (GateAggregate::MissRate | GateAggregate::Misses, GateBound::AtLeast(_))
+        | (GateAggregate::Max | GateAggregate::Mean, _) => false,
     }
 }
 
@@ -77,11 +80,11 @@ fn insufficient_evidence(gate: &Gate, pool: &ReadingPool, rules_out: Option<Fail
     let confidence = claim.confidence?;
     // Tallies of one case are not independent, so count cases at the observed rate.
     let n = pool.independent_cases() as f64;
-    let rate = pool.rate()?;
+    let rate = if gate.aggregate == GateAggregate::PassHatK { pool.value(gate.aggregate)? } else { pool.rate()? };
     let (low, high) = (lower_bound(rate * n, n, confidence)?, upper_bound(rate * n, n, confidence)?);
     let shown = match (gate.aggregate, gate.bound) {
-        (GateAggregate::Rate, GateBound::AtLeast(_)) => low,
-        (GateAggregate::Rate, GateBound::AtMost(_)) => high,
+        (GateAggregate::Rate | GateAggregate::PassHatK, GateBound::AtLeast(_)) => low,
+        (GateAggregate::Rate | GateAggregate::PassHatK, GateBound::AtMost(_)) => high,
         (GateAggregate::MissRate, GateBound::AtLeast(_)) => 1.0 - high,
         (GateAggregate::MissRate, GateBound::AtMost(_)) => 1.0 - low,
         (GateAggregate::Misses | GateAggregate::Max | GateAggregate::Mean, _) => return None,
@@ -92,7 +95,7 @@ fn insufficient_evidence(gate: &Gate, pool: &ReadingPool, rules_out: Option<Fail
 
 /// Returns the verdict and its reason. A broken bound is missed with any number of cases; a bound that holds needs enough cases.
 fn verdict(workspace: &Workspace, gate: &Gate, pool: &ReadingPool, value: Option<f64>, needed: usize) -> (Verdict, String) {
-    let cases = pool.cases();
+    let cases = pool.cases(gate.aggregate);
     match value {
         Some(value) if !gate.bound.holds(value) => (Verdict::Missed, String::new()),
         Some(_) if pool.has_unscorable() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
@@ -110,6 +113,9 @@ fn verdict(workspace: &Workspace, gate: &Gate, pool: &ReadingPool, value: Option
             (Verdict::NoEvidence, format!("{} is not measured by this version", gate.scorer.value))
         }
         None if pool.has_unscorable() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
+        None if pool.of > 0 && gate.aggregate == GateAggregate::PassHatK => {
+            (Verdict::NoEvidence, format!("no case has {}; run with more --trials", model::count(gate.k.unwrap_or(1), "trial")))
+        }
         None if cases > 0 => (Verdict::NoEvidence, format!("{} has no readings for this aggregate", gate.scorer.value)),
         None => (Verdict::NoEvidence, format!("nothing measured, {} needed", model::count(needed, "case"))),
     }

@@ -1,9 +1,9 @@
 //! Gates judged on handwritten readings.
 
-use super::{MeasuredTrial, judge_gates};
+use super::{GateJudge, MeasuredTrial, judge_gates};
 use crate::example::ExampleWorkspace;
 use model::suite::Case;
-use model::{ContentHash, GateResult, GateVerdicts, Reading, RunClaim, Score, Verdict};
+use model::{ContentHash, GateResult, GateVerdicts, Reading, RunClaim, Score, SuiteKind, Verdict};
 
 fn tier_claim() -> RunClaim {
     RunClaim { tier: Some(2), ..RunClaim::default() }
@@ -156,4 +156,82 @@ fn aggregates_pool_only_their_readings() {
     assert_eq!(value("mean", "at_least: 0.7", &rates).0, Some(0.75));
     assert_eq!(value("misses", "at_most: 1", &rates).0, Some(1.0));
     assert_eq!(value("mean", "at_least: 0.5", &[Reading::Level(0.9), Reading::Level(f64::NAN)]).1, Verdict::NoEvidence);
+}
+
+/// Judges a gate on readings of the first cases of the minimal workspace, several trials each.
+fn judge_trials(gate: &str, cases: &[&[bool]]) -> GateResult {
+    let most = cases.iter().map(|trials| trials.len()).max().unwrap_or_default();
+    let workspace = ExampleWorkspace::minimal().with("gates.yaml", gate).load().unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let ids: Vec<&Case> = workspace.cases().take(cases.len()).collect();
+    let scores: Vec<(usize, ContentHash, Vec<Score>)> = (0..most)
+        .flat_map(|trial| cases.iter().enumerate().filter_map(move |(n, trials)| Some((n, trial, *trials.get(trial)?))))
+        .map(|(n, trial, good)| {
+            (n, ContentHash::of_text(&format!("{n} {trial}")), vec![Score::new("hit", Reading::from_bool(good), vec![])])
+        })
+        .collect();
+    let measured: Vec<MeasuredTrial<'_>> = scores
+        .iter()
+        .map(|(n, trial, scores)| MeasuredTrial { trial, subject: "s", case: ids[*n], scores, aborted: false, content: None })
+        .collect();
+    judge_gates(&workspace, &measured, &tier_claim()).judgements.remove(0)
+}
+
+#[test]
+fn pass_hat_k_needs_all_trials_of_a_case() {
+    let cases: &[&[bool]] = &[&[true, true, true], &[true, true, false], &[true, true, true]];
+    let all = judge_trials(&gate("hit", "pass_hat_k", "at_least: 0.8"), cases);
+    assert_eq!((all.metric.value, all.metric.cases, all.verdict), (Some(0.666_666_666_667), 3, Verdict::Missed));
+    // C(2, 2) / C(3, 2) = 1/3 of the second case.
+    let two = judge_trials(&gate("hit", "pass_hat_k", "k: 2, at_least: 0.75"), cases);
+    assert_eq!((two.metric.value, two.verdict), (Some(0.777_777_777_778), Verdict::Met));
+    let five = judge_trials(&gate("hit", "pass_hat_k", "k: 5, at_least: 0.75"), cases);
+    assert_eq!((five.metric.value, five.verdict), (None, Verdict::NoEvidence));
+    assert!(five.because.contains("5 trials"), "{}", five.because);
+    let some = judge_trials(&gate("hit", "pass_hat_k", "k: 3, at_least: 0.75"), &[&[true, true, true], &[true]]);
+    assert_eq!((some.metric.value, some.metric.cases), (Some(1.0), 1), "a case with one trial is left out");
+}
+
+#[test]
+fn repeated_trials_print_their_effective_number() {
+    let cases: &[&[bool]] = &[&[true; 4], &[true; 4], &[false; 4]];
+    let repeated = judge_trials(&gate("hit", "rate", "at_least: 0.5"), cases).metric;
+    assert_eq!((repeated.n, repeated.cases), (12, 3));
+    assert!(repeated.effective_n.is_some_and(|n| n < 4.0), "{repeated:?}");
+    let single = judge_trials(&gate("hit", "rate", "at_least: 0.5"), &[&[true], &[true], &[false]]).metric;
+    assert_eq!((single.n, single.effective_n), (3, None));
+    assert!(repeated.high.zip(repeated.low).is_some_and(|(high, low)| high - low > 0.6), "{repeated:?}");
+}
+
+/// Returns after how many of 200 cases a run may stop; `None` if it may not.
+fn cases_until_decided(bound: &str, min_cases: usize, mut is_hit: impl FnMut(usize) -> bool) -> Option<usize> {
+    let gate = format!(
+        "{{ id: g, spec: ours, scorer: hit, slice: pooled, tiers: [2], min_cases: {min_cases}, aggregate: rate, at_least: {bound}, why: test }}"
+    );
+    let workspace = ExampleWorkspace::questions(200, &gate);
+    let cases: Vec<&Case> = workspace.cases().filter(|case| case.kind == SuiteKind::ToolSelection).collect();
+    let mut judge = GateJudge::new(&workspace, &tier_claim()).with_planned_cases(cases.iter().copied());
+    for (n, case) in cases.iter().enumerate() {
+        let (trial, scores) = (ContentHash::of_text(&n.to_string()), [Score::new("hit", Reading::from_bool(is_hit(n)), vec![])]);
+        judge.add(&MeasuredTrial { trial: &trial, subject: "s", case, scores: &scores, aborted: false, content: None });
+        judge.end_case("s", case);
+        if judge.is_decided() {
+            return Some(n + 1);
+        }
+    }
+    None
+}
+
+#[test]
+fn runs_stop_when_gates_are_decided() {
+    // A clean subject excludes 0.85 once 0.85^n is below 0.05 / (n + 1).
+    assert_eq!(cases_until_decided("0.85", 1, |_| true), Some(42));
+    assert_eq!(cases_until_decided("0.85", 60, |_| true), Some(60), "a met bound needs its minimum of cases");
+    assert!(cases_until_decided("0.85", 60, |n| n % 2 == 0).is_some_and(|cases| cases < 20), "a missed one does not");
+    assert_eq!(cases_until_decided("0.85", 1, |n| n % 20 < 17), Some(200), "a rate at the bound is never decided early");
+}
+
+#[test]
+fn zero_tolerance_gates_stop_at_a_miss_or_their_minimum() {
+    assert_eq!(cases_until_decided("1.0", 30, |n| n != 6), Some(7));
+    assert_eq!(cases_until_decided("1.0", 30, |_| true), Some(30));
 }

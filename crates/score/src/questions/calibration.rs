@@ -2,6 +2,7 @@
 
 use super::answer::JudgeAnswerError;
 use super::question::{JudgeQuestion, QuestionKind, QuestionMaterial};
+use crate::statistics::JudgeErrorRates;
 use model::transcript::JudgeGrade;
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +95,9 @@ pub struct GradedExample<'e> {
 #[serde(deny_unknown_fields)]
 pub struct JudgeCalibration {
     pub examples: usize,
+    /// Examples labelled as passing. Absent in calibrations of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passing: Option<usize>,
     /// Answers without a valid verdict; each counts as a disagreement.
     pub unread: usize,
     /// Fraction of examples on which judge and label agree.
@@ -134,6 +138,17 @@ pub enum CalibrationVerdict {
 }
 
 impl JudgeCalibration {
+    /// Returns the errors of the judge, for the correction of rates; `None` for calibrations of earlier versions.
+    pub fn error_rates(&self) -> Option<JudgeErrorRates> {
+        let passing = self.passing?;
+        Some(JudgeErrorRates {
+            passing: passing as f64,
+            sensitivity: 1.0 - self.false_fail,
+            failing: self.examples.saturating_sub(passing) as f64,
+            specificity: 1.0 - self.false_pass,
+        })
+    }
+
     pub fn verdict(&self, bounds: AgreementBounds) -> CalibrationVerdict {
         if self.unread == self.examples {
             CalibrationVerdict::NothingRead
@@ -168,6 +183,7 @@ pub fn calibrate(graded: &[GradedExample<'_>]) -> Option<JudgeCalibration> {
     };
     Some(JudgeCalibration {
         examples: n,
+        passing: Some(labels(JudgeGrade::Pass).count()),
         unread: graded.iter().filter(|one| one.pass_first.is_err()).count(),
         agreement,
         // Both labels occur, so `by_chance` is below 1.

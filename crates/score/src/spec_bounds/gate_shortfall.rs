@@ -135,6 +135,7 @@ fn aggregate_word(aggregate: GateAggregate) -> &'static str {
         GateAggregate::Misses => "misses",
         GateAggregate::Max => "max",
         GateAggregate::Mean => "mean",
+        GateAggregate::PassHatK => "pass_hat_k",
     }
 }
 

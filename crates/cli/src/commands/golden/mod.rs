@@ -1,8 +1,11 @@
 //! `golden`: writes baselines from runs, compares runs with them, and reports stale ones.
 
+mod baselines;
 mod diff;
 mod status;
 mod update;
+
+pub(super) use baselines::read_baselines;
 
 use crate::args::{Cli, CliCommand, GoldenCommand, GoldenRunArgs};
 use crate::exit::ExitKind;
@@ -10,10 +13,8 @@ use crate::io::CliOutput;
 use crate::report;
 use crate::stored_runs::{self, OpenedRun};
 use crate::workspace_source::WorkspaceSource;
-use campaign::GoldenSet;
 use clap::Parser;
-use model::{Location, SubjectFile, UserError, Workspace};
-use score::golden::{GoldenFile, GoldenPath};
+use model::{SubjectFile, UserError, Workspace};
 
 /// Subject of `--run-first` by default; it needs no API key.
 const DEFAULT_SUBJECT: &str = "baseline";
@@ -24,41 +25,6 @@ pub(crate) fn golden(io: &CliOutput, source: &WorkspaceSource, command: &GoldenC
         GoldenCommand::Diff(args) => diff::diff(io, source, args),
         GoldenCommand::Update(args) => update::update(io, source, args),
     }
-}
-
-/// Reads the baselines of a workspace.
-///
-/// # Errors
-/// All files below `golden/` that are not valid baselines.
-fn read_baselines(source: &WorkspaceSource) -> Result<GoldenSet, Vec<UserError>> {
-    let files = source.files().map_err(|problems| problems.into_iter().map(UserError::from).collect::<Vec<_>>())?;
-    let (mut golden, mut errors) = (GoldenSet::default(), vec![]);
-    for (path, text) in files.iter().filter(|(path, _)| path.starts_with("golden/") && !path.ends_with("README.md")) {
-        let baseline = GoldenFile::parse(text);
-        let stamped = baseline.as_ref().ok().map(|baseline| baseline.stamp.subject.as_str());
-        match (GoldenPath::parse(path, stamped.or(Some(DEFAULT_SUBJECT))), baseline) {
-            (None, _) => {
-                let remedy = "baselines are golden/<subject>/<profile>/<kind of suite>.jsonl";
-                errors.push(UserError::new("not a baseline file", remedy).with_location(Location::new(path, 0)));
-            }
-            (Some(_), Err(error)) => {
-                let place = Location::new(path, u32::try_from(error.line).unwrap_or(0));
-                errors.push(UserError::new(error.why, "write it again with `bardo-eval golden update`").with_location(place));
-            }
-            (Some(shelf), Ok(baseline)) if shelf.subject != baseline.stamp.subject => {
-                let what = format!("the baseline is of subject {}, its folder of {}", baseline.stamp.subject, shelf.subject);
-                errors.push(UserError::new(what, "move the file, or write it again").with_location(Location::new(path, 1)));
-            }
-            (Some(shelf), Ok(baseline)) => {
-                // A file of an earlier version gives way to one in the subject's folder.
-                let is_legacy = shelf.legacy_path() == path;
-                if !is_legacy || !golden.shelves.contains_key(&shelf) {
-                    golden.shelves.insert(shelf, baseline);
-                }
-            }
-        }
-    }
-    if errors.is_empty() { Ok(golden) } else { Err(errors) }
 }
 
 /// Runs every case with the subject and stores the run, which becomes the last one.

@@ -11,6 +11,7 @@ use crate::report;
 use crate::workspace_source::WorkspaceSource;
 use ::run::providers::CassetteMode;
 use ::score::questions::{AgreementBounds, CalibrationVerdict, ExampleError, JudgeCalibration, LabelledExample};
+use ::score::statistics::JudgeErrorRates;
 use calibration_text::CalibrationResult;
 use campaign::{CalibrationError, calibrate_judge};
 use model::{ContentHash, SubjectFile, UserError, Workspace};
@@ -124,15 +125,24 @@ fn save_calibration(io: &CliOutput, store: &Path, calibrated: &StoredCalibration
     }
 }
 
+/// Returns the stored calibration of a judge as it is configured now.
+fn stored_calibration(store: &Path, file: &SubjectFile) -> Option<JudgeCalibration> {
+    let path = calibration_path(store, &file.identity());
+    let text = files::exists(&path).then(|| files::read_file(&path).ok()).flatten()?;
+    let saved: StoredCalibration = serde_json::from_str(&text).ok()?;
+    (saved.configuration == file.identity()).then_some(saved.found)
+}
+
+/// Returns the errors of a judge, if it was calibrated.
+pub(super) fn judge_errors(workspace: &Workspace, store: &Path, name: &str) -> Option<JudgeErrorRates> {
+    stored_calibration(store, workspace.subject(name)?)?.error_rates()
+}
+
 /// Returns the calibration of a judge in one line; `None` if the workspace has no such subject.
 pub(super) fn calibration_summary(workspace: &Workspace, store: &Path, name: &str) -> Option<String> {
     let file: &SubjectFile = workspace.subject(name)?;
-    let path = calibration_path(store, &file.identity());
-    let saved = files::exists(&path).then(|| files::read_file(&path).ok()).flatten();
-    let calibrated =
-        saved.and_then(|text| serde_json::from_str::<StoredCalibration>(&text).ok()).filter(|saved| saved.configuration == file.identity());
-    Some(match calibrated {
-        Some(StoredCalibration { found, .. }) => format!(
+    Some(match stored_calibration(store, file) {
+        Some(found) => format!(
             "judge {name}: agreement {:.3} on {}, kappa {:.3}, false pass rate {:.3}{}",
             found.agreement,
             model::count(found.examples, "labelled example"),

@@ -14,6 +14,10 @@ pub(super) fn stop_message(io: &CliOutput, summary: &RunSummary, resume: Option<
             let failed = model::count(*failed, "trial");
             format!("stopped by --max-fail: {failed} failed, {} not run; run without --max-fail to see them all", not_run())
         }
+        EarlyStop::Decided => {
+            let (ended, planned) = (summary.outcomes.ended(), model::count(summary.outcomes.planned(), "trial"));
+            format!("stopped by --stop-when-decided: every gate is decided after {ended} of {planned}")
+        }
         EarlyStop::Preflight { case, subject, ending, output } => {
             let (subject, case, ended) = (escape_control(subject), escape_control(case), escape_control(&ending.to_string()));
             let mut lines =

@@ -1,18 +1,22 @@
 //! `run`: runs cases against subjects and judges the gates.
 
+mod changed;
+mod comparisons;
 mod early_stop;
+mod fingerprints;
 mod last_failed;
 mod outcome;
 mod progress;
 mod start;
 
+use super::compare::NamedSide;
 use super::world::imported_tools;
 use crate::args::{RunArgs, SmokeArgs};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
 use crate::{files, report};
-use campaign::{PreparedRun, RedTeamReport, RunEnvironment, RunHandle, RunPlan, prepare};
+use campaign::{PreparedRun, RedTeamReport, RunEnvironment, RunHandle, RunPlan, RunStorage, prepare};
 use model::{SuiteKind, UserError, Workspace};
 use outcome::{ExecutedRun, RunStop, print_run_report, red_team_reports};
 use progress::execute_watched;
@@ -42,12 +46,24 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         let remedy = "add files to probes/, as examples/files has them; docs/guide/redteam.md describes the format";
         return Err(UserError::new("the workspace has no probes, so there is nothing to attack with", remedy).into());
     }
-    let RunStart { spec, origin, sandbox } = RunStart::of(args, source, workspace)?;
+    let against = args.against.as_deref().map(|name| NamedSide::open(source, &args.store.store, Some(name))).transpose()?;
+    let changed = changed::changed_selection(args, source, workspace, against.as_ref())?;
+    if let Some(changed) = changed.as_ref().filter(|changed| changed.cases.is_empty()) {
+        return Err(RunStop::Unchanged { parts: changed.changes.by_kind().len() });
+    }
+    let RunStart { spec, origin, sandbox } = RunStart::of(args, source, workspace, changed.as_ref())?;
     let plan = RunPlan::resolve(spec, workspace.clone())?;
+    if let Some(against) = &against {
+        let subjects: Vec<String> = plan.subjects().iter().map(|subject| subject.name.value.clone()).collect();
+        comparisons::check_subjects(against, &subjects)?;
+    }
     if plan.is_empty() {
         return Err(RunStop::Empty { tier: args.tier });
     }
     if args.dry_run {
+        if let Some(changed) = &changed {
+            io.print_message(&report::changed_text(changed));
+        }
         let missing = plan.missing_recordings(|subject| start::is_recorded(source, subject));
         return Ok(io.print_result(&report::plan(io, &plan, &plan.forecast(), missing.as_ref()), ExitKind::Clean));
     }
@@ -61,6 +77,9 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         let prepared = prepare(plan, &environment, answers).await?;
         let handle = RunHandle::open(origin, &prepared)?;
         write_run_id(args, &handle)?;
+        if handle.storage() == RunStorage::File {
+            fingerprints::save_fingerprint(&args.store.store, source, workspace);
+        }
         let stopwatch = prepared.clock().stopwatch();
         let summary = execute_watched(io, &prepared, &handle).await?;
         let elapsed = stopwatch.elapsed();
@@ -68,7 +87,12 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         if args.enforce_too {
             red_team.extend(enforced_reports(io, source, &prepared, &environment).await?);
         }
-        let executed = ExecutedRun { prepared: &prepared, handle: &handle, summary: &summary, red_team, elapsed };
+        // The run has ended: its report is worth more than the comparison.
+        let comparisons = comparisons::run_comparisons(against.as_ref(), &prepared, &handle, &summary).unwrap_or_else(|why| {
+            io.print_message(&format!("the run could not be compared: {why}"));
+            vec![]
+        });
+        let executed = ExecutedRun { prepared: &prepared, handle: &handle, summary: &summary, red_team, comparisons, changed, elapsed };
         Ok(print_run_report(io, source, args, &executed))
     })?
 }

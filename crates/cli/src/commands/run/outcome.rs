@@ -2,6 +2,7 @@
 
 use super::early_stop::stop_message;
 use crate::args::RunArgs;
+use crate::commands::compare::comparison_exit;
 use crate::commands::judge;
 use crate::exit::ExitKind;
 use crate::files;
@@ -10,8 +11,9 @@ use crate::report::{self, RunReport, TrialLines};
 use crate::workspace_source::WorkspaceSource;
 use ::run::BillingDoubts;
 use ::run::providers::VendorOutage;
-use campaign::{FundingAdvice, PreparedRun, RedTeamReport, RunHandle, RunStorage, RunStoreError, RunSummary};
+use campaign::{FundingAdvice, PreparedRun, RedTeamReport, RunHandle, RunStorage, RunStoreError, RunSummary, SubjectComparison};
 use model::{AbortCause, UserError, Workspace};
+use score::workspace_changes::ChangedSelection;
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
@@ -28,6 +30,10 @@ pub(super) enum RunStop {
     Empty {
         tier: Option<u64>,
     },
+    /// Nothing changed that a case is about; the number of kinds of parts that did change.
+    Unchanged {
+        parts: usize,
+    },
     Fault(String),
 }
 
@@ -41,6 +47,11 @@ impl RunStop {
             }
             RunStop::Empty { .. } => {
                 io.print_message("no case matches these filters; nothing was run");
+                ExitKind::Incomplete
+            }
+            RunStop::Unchanged { parts } => {
+                let what = if parts == 0 { "no tool, agent, skill, policy or case changed" } else { "no case is about what changed" };
+                io.print_message(&format!("{what}; nothing was run"));
                 ExitKind::Incomplete
             }
             RunStop::Fault(why) => {
@@ -88,6 +99,10 @@ pub(super) struct ExecutedRun<'r> {
     pub summary: &'r RunSummary,
     /// Summary of attacks by subject; empty if the run has none.
     pub red_team: Vec<RedTeamReport>,
+    /// With an earlier run, or of several subjects.
+    pub comparisons: Vec<SubjectComparison>,
+    /// Cases selected by `--changed`.
+    pub changed: Option<ChangedSelection>,
     pub elapsed: Duration,
 }
 
@@ -149,9 +164,10 @@ pub(super) fn red_team_reports(handle: &RunHandle, workspace: &Arc<Workspace>, s
 
 /// Prints the report of a run.
 pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, executed: &ExecutedRun<'_>) -> ExitKind {
-    let ExecutedRun { prepared, handle, summary, ref red_team, elapsed } = *executed;
+    let ExecutedRun { prepared, handle, summary, ref red_team, ref comparisons, ref changed, elapsed } = *executed;
     let is_stored = handle.storage() == RunStorage::File;
-    let exit = ExitKind::of(summary);
+    let against = args.against.is_some().then(|| comparison_exit(comparisons, args.fail_on));
+    let exit = against.map_or(ExitKind::of(summary), |against| ExitKind::of(summary).worse_of(against));
     if let Some(outage) = prepared.outages().outage() {
         io.print_message(&outage_message(&outage));
     }
@@ -187,7 +203,11 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
         undecided_without_judge: prepared.plan().undecided_without_judge(),
         left_out: prepared.plan().left_out(),
         red_team: red_team.clone(),
+        comparisons: comparisons.clone(),
+        is_against: against.is_some(),
+        changed: changed.as_ref(),
         sandbox: prepared.plan().spec().settings.sandbox.as_deref(),
+        judge_errors: judge_name.and_then(|name| judge::judge_errors(workspace, &args.store.store, name)),
         judge: judge_name.and_then(|name| judge::calibration_summary(workspace, &args.store.store, name)),
         exit,
     };

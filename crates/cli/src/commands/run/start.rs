@@ -12,6 +12,7 @@ use campaign::{
     CaseSelection, JudgeRequest, LockedRun, RecordingMode, RunDestination, RunEnvironment, RunOptions, RunOrigin, RunRequest, RunSpec,
 };
 use model::{SubjectFile, UserError, Workspace};
+use score::workspace_changes::ChangedSelection;
 use std::path::PathBuf;
 
 pub(super) struct RunStart {
@@ -22,7 +23,12 @@ pub(super) struct RunStart {
 
 impl RunStart {
     /// Resolves the arguments. A run to resume is found and locked here.
-    pub(super) fn of(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) -> Result<Self, RunStop> {
+    pub(super) fn of(
+        args: &RunArgs,
+        source: &WorkspaceSource,
+        workspace: &Workspace,
+        changed: Option<&ChangedSelection>,
+    ) -> Result<Self, RunStop> {
         if let Some(wanted) = &args.resume {
             let (store, run) = stored_runs::find_unfinished_run(&args.store.store, wanted.as_deref())?;
             let locked = LockedRun::lock(store, &run)?;
@@ -32,14 +38,20 @@ impl RunStart {
             return Ok(Self { spec, origin: RunOrigin::Resumed(Box::new(locked)), sandbox });
         }
         let sandbox = sandbox::agent_sandbox(args.sandbox, source, &args.store.store)?;
-        let request = RunRequest { sandbox: Some(sandbox.choice.mode.word().to_owned()), ..run_request(args, source, workspace)? };
+        let request = RunRequest { sandbox: Some(sandbox.choice.mode.word().to_owned()), ..run_request(args, source, workspace, changed)? };
         let spec = request.resolve(workspace).map_err(UserError::from)?;
         let destination = if args.no_store { RunDestination::Memory } else { RunDestination::File(args.store.store.clone()) };
         Ok(Self { spec, origin: RunOrigin::New(destination), sandbox })
     }
 }
 
-fn run_request(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) -> Result<RunRequest, UserError> {
+fn run_request(
+    args: &RunArgs,
+    source: &WorkspaceSource,
+    workspace: &Workspace,
+    changed: Option<&ChangedSelection>,
+) -> Result<RunRequest, UserError> {
+    let changed = changed.map(|changed| changed.cases.iter().map(|(case, _)| case.clone()).collect()).unwrap_or_default();
     let failed = if args.last_failed { last_failed::last_failed_cases(&args.store.store, workspace)? } else { vec![] };
     let selection = CaseSelection {
         tier: args.tier,
@@ -47,7 +59,7 @@ fn run_request(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) 
         profiles: args.profile.clone(),
         agents: args.agent.clone(),
         skills: args.skill.clone(),
-        cases: [args.case.clone(), failed].concat(),
+        cases: [args.case.clone(), failed, changed].concat(),
         tags: args.tag.clone(),
     };
     Ok(RunRequest {
@@ -72,6 +84,7 @@ fn run_request(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) 
         user: args.user.clone(),
         sandbox: None,
         max_fail: args.max_fail,
+        stop_when_decided: args.stop_when_decided,
         timeout: args.timeout,
         limit: args.limit,
         options: run_options(args),

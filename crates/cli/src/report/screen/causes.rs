@@ -1,10 +1,10 @@
 //! Most common causes of failed trials.
 
+use super::super::cause_text::confusion;
 use super::super::escape::escape_control;
 use super::super::wrap::{PaintedCell, fitted_rows};
 use crate::io::CliOutput;
 use campaign::RunSummary;
-use score::causes::ToolConfusion;
 
 /// Causes of a kind without `--verbose`.
 const MAX_TOOLS: usize = 3;
@@ -33,14 +33,4 @@ pub(super) fn render(io: &CliOutput, summary: &RunSummary) -> String {
         return String::new();
     }
     format!("{}\n{}", io.paint.strong("most common causes (trials)"), fitted_rows(&rows, io.width, 1))
-}
-
-/// Says which tools were called instead of which.
-fn confusion(tools: &ToolConfusion) -> String {
-    let ToolConfusion { called, expected } = tools;
-    match (called.as_str(), expected.as_str()) {
-        ("", expected) => format!("no tool for {expected}"),
-        (called, "") => format!("{called} where no tool fits"),
-        (called, expected) => format!("{called} for {expected}"),
-    }
 }

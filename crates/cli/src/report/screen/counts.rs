@@ -2,9 +2,9 @@
 
 use super::super::escape::escape_control;
 use super::super::wrap::wrap;
-use super::super::{RunReport, deviations, judge_hint};
+use super::super::{RunReport, deviations, judge_correction, judge_hint};
 use crate::io::CliOutput;
-use campaign::RunSummary;
+use campaign::{RepeatedTrials, RunSummary};
 use model::{AbortCause, Money, Verdict};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>, repeated: usize) -> 
     let unsure = |text: &str| io.paint.unsure(text);
     let mut text = format!("{}{}", aborted(io, summary), flaky(io, summary));
     text.push_str(&wrapped(io, &trials_line(shown), str::to_owned));
+    text.extend(summary.repeats.iter().map(|repeats| wrapped(io, &repeats_line(repeats), str::to_owned)));
     text.push_str(&wrapped(io, &verdicts_line(summary, repeated), str::to_owned));
     let unrecorded = summary.outcomes.aborted_by(AbortCause::NeedsRecording);
     if unrecorded > 0 {
@@ -37,6 +38,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>, repeated: usize) -> 
     if let Some(judge) = &shown.judge {
         text.push_str(&wrapped(io, judge, str::to_owned));
     }
+    text.extend(judge_correction::lines(shown).iter().map(|line| wrapped(io, line, str::to_owned)));
     text.extend(deviations::lines(io, shown.workspace).iter().map(|line| wrapped(io, line, unsure)));
     text.push_str(&wrapped(io, &footer(shown), |text| io.paint.dim(text)));
     if summary.subjects == ["reference"] {
@@ -79,6 +81,13 @@ fn trials_line(shown: &RunReport<'_>) -> String {
         outcomes.unjudged,
         outcomes.aborted()
     )
+}
+
+/// Returns the chances that one, or all, of the trials of a case pass.
+fn repeats_line(repeats: &RepeatedTrials) -> String {
+    let RepeatedTrials { subject, k, cases, pass_at_k, pass_hat_k } = repeats;
+    let cases = model::count(*cases, "case");
+    format!("repeated trials of {}: pass@{k} {pass_at_k:.3}, pass^{k} {pass_hat_k:.3} over {cases}", escape_control(subject))
 }
 
 /// Returns seconds with one decimal below a minute, else whole seconds.

@@ -6,7 +6,7 @@ mod dimensions;
 mod gates;
 
 use super::gate_lines::{GateLine, gate_lines};
-use super::{RunReport, gate_table, red_team};
+use super::{RunReport, changed, comparison, gate_table, red_team};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use model::Verdict;
@@ -16,12 +16,23 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let lines = gate_lines(shown.workspace, &shown.summary.verdicts.judgements);
     let mut text = if io.verbose { gate_table::render(io, shown) } else { String::new() };
     text.push_str(&headline(io, shown, &lines));
+    if let Some(compared) = shown.comparison().filter(|_| shown.is_against) {
+        // What changed is the question; `score` shows the rest.
+        text.push_str(&changed::text(io, shown));
+        text.push_str(&comparison::text::render(io, &compared));
+        text.push_str(&next(io, shown, &[]));
+        return text;
+    }
+    text.push_str(&changed::text(io, shown));
     text.push_str(&red_team::text(io, &shown.red_team));
     text.push_str(&dimensions::render(io, &lines));
     text.push_str(&gates::render(io, shown, &lines));
     text.push_str(&counts::failures_without_gate(io, shown.summary));
     text.push_str(&causes::render(io, shown.summary));
     text.push_str(&counts::render(io, shown, repeated_gates(shown, &lines)));
+    if let Some(compared) = shown.comparison() {
+        text.push_str(&format!("\n{}\n", comparison::text::render(io, &compared)));
+    }
     text.push_str(&next(io, shown, &lines));
     text
 }

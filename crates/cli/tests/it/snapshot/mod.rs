@@ -21,6 +21,7 @@ const FILTERS: &[(&str, &str)] = &[
     (r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z", "[date and time, UTC]"),
     (r"\b20\d{2}-\d{2}-\d{2}\b", "[the date]"),
     (r"took\s+[0-9.]+ s", "took [seconds] s"),
+    (r"time per trial [0-9.]+ → [0-9.]+ s", "time per trial [seconds] s"),
     (r#"time="[0-9.]+""#, "time=\"[seconds]\""),
     (r"calldata [0-9a-f]{8}\b", "calldata [8 hex]"),
     // Gas, and the rest of one ether after paying it.

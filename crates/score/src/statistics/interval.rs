@@ -3,20 +3,20 @@
 use statrs::distribution::{Beta, ContinuousCDF};
 
 /// Two-sided 95 % quantile of the normal distribution.
-const Z: f64 = 1.959_963_984_540_054;
+pub(super) const Z: f64 = 1.959_963_984_540_054;
 
 /// Returns the 95 % Wilson score interval of a rate; `None` if nothing was measured.
 pub fn wilson(hit: u64, of: u64) -> Option<(f64, f64)> {
-    if of == 0 {
-        return None;
-    }
-    let (hit, of) = (hit as f64, of as f64);
-    let rate = hit / of;
-    let spread = Z * Z / of;
+    if of == 0 { None } else { Some(wilson_of_rate(hit as f64 / of as f64, of as f64)) }
+}
+
+/// Returns the 95 % Wilson score interval of a rate over `n` observations. `n` may be a fraction and must be above 0.
+pub(super) fn wilson_of_rate(rate: f64, n: f64) -> (f64, f64) {
+    let spread = Z * Z / n;
     let middle = (rate + spread / 2.0) / (1.0 + spread);
-    let half = Z * (rate * (1.0 - rate) / of + spread / (4.0 * of)).sqrt() / (1.0 + spread);
+    let half = Z * (rate * (1.0 - rate) / n + spread / (4.0 * n)).sqrt() / (1.0 + spread);
     // Rounding must not move the interval past the rate.
-    Some(((middle - half).clamp(0.0, rate), (middle + half).clamp(rate, 1.0)))
+    ((middle - half).clamp(0.0, rate), (middle + half).clamp(rate, 1.0))
 }
 
 /// Returns the two-sided Clopper–Pearson interval; `None` if nothing was measured.
@@ -24,7 +24,12 @@ pub fn clopper_pearson(hit: u64, of: u64, confidence: f64) -> Option<(f64, f64)>
     if of == 0 || hit > of {
         return None;
     }
-    let (hit, of, each) = (hit as f64, of as f64, (1.0 - confidence) / 2.0);
+    clopper_pearson_of_rate(hit as f64, of as f64, confidence)
+}
+
+/// Like [`clopper_pearson`], for fractions of observations.
+pub(super) fn clopper_pearson_of_rate(hit: f64, of: f64, confidence: f64) -> Option<(f64, f64)> {
+    let each = (1.0 - confidence) / 2.0;
     Some((exact_low(hit, of, each)?, exact_high(hit, of, each)?))
 }
 
@@ -64,10 +69,28 @@ fn exact_high(hit: f64, of: f64, tail: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
+    /// Hits, total, and the limits of Wilson and of Clopper and Pearson at 95 %, as statistical tables print them.
+    const TABLE: &[(u64, u64, [f64; 2], [f64; 2])] = &[
+        (0, 10, [0.0, 0.2775], [0.0, 0.3085]),
+        (1, 10, [0.0179, 0.4042], [0.0025, 0.4450]),
+        (5, 10, [0.2366, 0.7634], [0.1871, 0.8129]),
+        (17, 20, [0.6396, 0.9476], [0.6211, 0.9679]),
+        (15, 148, [0.0624, 0.1605], [0.0578, 0.1617]),
+        (81, 263, [0.2553, 0.3662], [0.2527, 0.3676]),
+    ];
+
     #[test]
-    fn clopper_pearson_matches_published_figures() {
-        let (low, high) = clopper_pearson(17, 20, 0.95).expect("an interval");
-        assert!((low - 0.6211).abs() < 1e-4 && (high - 0.9679).abs() < 1e-4, "{low} {high}");
+    fn intervals_match_published_tables() {
+        let is_close = |(low, high): (f64, f64), expected: [f64; 2]| (low - expected[0]).abs() < 1e-4 && (high - expected[1]).abs() < 1e-4;
+        for (hit, of, score, exact) in TABLE {
+            let (found_score, found_exact) = (wilson(*hit, *of).unwrap(), clopper_pearson(*hit, *of, 0.95).unwrap());
+            assert!(is_close(found_score, *score), "Wilson {hit}/{of}: {found_score:?}");
+            assert!(is_close(found_exact, *exact), "Clopper–Pearson {hit}/{of}: {found_exact:?}");
+        }
+    }
+
+    #[test]
+    fn clopper_pearson_has_limits_at_the_ends() {
         assert_eq!(clopper_pearson(0, 0, 0.95), None);
         assert_eq!(clopper_pearson(20, 20, 0.95).map(|(_, high)| high), Some(1.0));
         assert_eq!(clopper_pearson(0, 20, 0.95).map(|(low, _)| low), Some(0.0));
@@ -103,9 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn wilson_matches_published_figure_within_bounds() {
-        let (low, high) = wilson(17, 20).expect("an interval");
-        assert!((low - 0.6396).abs() < 1e-4 && (high - 0.9476).abs() < 1e-4, "{low} {high}");
+    fn wilson_interval_stays_within_bounds() {
         assert_eq!(wilson(0, 0), None);
         let (low, high) = wilson(5, 5).expect("an interval");
         assert!(low > 0.5 && high <= 1.0);

@@ -1,0 +1,46 @@
+//! One side of a comparison: facts about it and its readings.
+
+use model::Money;
+use score::pairing::{RunNoise, RunSide};
+use std::time::Duration;
+
+/// Side with its readings.
+#[derive(Debug)]
+pub struct ComparedSide<'w> {
+    pub facts: SideFacts,
+    pub readings: RunSide<'w>,
+}
+
+/// Origin of a side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SideSource {
+    /// Short id of a run; absent if it is not stored.
+    Run(Option<String>),
+    Golden,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct SideFacts {
+    pub source: SideSource,
+    pub subject: String,
+    pub noise: RunNoise,
+    /// Trials that ended.
+    pub trials: u64,
+    /// Trials of cases that are no longer in the workspace.
+    pub gone: u64,
+    pub spent: Money,
+    /// Time of all trials together.
+    pub wall: Duration,
+}
+
+impl SideFacts {
+    /// Returns the cost of a trial in US dollars, if models were paid.
+    pub fn usd_per_trial(&self) -> Option<f64> {
+        (self.spent > Money::ZERO && self.trials > 0).then(|| self.spent.as_usd() / self.trials as f64)
+    }
+
+    /// Returns the mean time of a trial; baselines have none.
+    pub fn seconds_per_trial(&self) -> Option<f64> {
+        (self.wall > Duration::ZERO && self.trials > 0).then(|| self.wall.as_secs_f64() / self.trials as f64)
+    }
+}

@@ -1,0 +1,39 @@
+//! Result of a comparison of two sides.
+
+use super::side_facts::{ComparedSide, SideFacts};
+use score::pairing::{ChangeVerdict, FlipDirection, RunComparison, RunNoise, compare_sides};
+
+/// One subject compared with another, or with itself in an earlier run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubjectComparison {
+    pub before: SideFacts,
+    pub after: SideFacts,
+    pub noise: RunNoise,
+    pub result: RunComparison,
+}
+
+impl SubjectComparison {
+    pub fn has_regression(&self) -> bool {
+        self.result.slices.iter().chain([&self.result.cases]).any(|slice| slice.verdict == ChangeVerdict::Regression)
+    }
+
+    /// Returns the number of cases whose pass rate changed in a direction.
+    pub fn flipped(&self, direction: FlipDirection) -> usize {
+        self.result.flips.iter().filter(|group| group.direction == direction).map(|group| group.cases.len()).sum()
+    }
+
+    /// Returns whether the comparison lacks evidence: no pairs, too few of them, or cases without a result.
+    pub fn is_incomplete(&self) -> bool {
+        self.result.cases.verdict == ChangeVerdict::NotEnoughData || !self.result.without_result.is_empty()
+    }
+}
+
+/// Compares two sides, paired by case.
+pub fn compare_subjects(before: &ComparedSide<'_>, after: &ComparedSide<'_>) -> SubjectComparison {
+    let noise = match (before.facts.noise, after.facts.noise) {
+        (RunNoise::None, RunNoise::None) => RunNoise::None,
+        (RunNoise::None | RunNoise::Sampled, RunNoise::None | RunNoise::Sampled) => RunNoise::Sampled,
+    };
+    let result = compare_sides(&before.readings, &after.readings, noise);
+    SubjectComparison { before: before.facts.clone(), after: after.facts.clone(), noise, result }
+}

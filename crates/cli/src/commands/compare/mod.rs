@@ -1,0 +1,59 @@
+//! `compare`: two runs, or a run and the golden baselines, paired by case.
+
+mod named_side;
+
+pub(super) use named_side::{NamedSide, SubjectChoice, pair_subjects};
+
+use crate::args::{CompareArgs, FailOn};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
+use crate::report::{self, ComparisonReport};
+use crate::workspace_source::WorkspaceSource;
+use campaign::{SubjectComparison, compare_subjects, stored_run_workspace};
+use model::{UserError, Workspace};
+use score::pairing::FlipDirection;
+
+pub(crate) fn compare(io: &CliOutput, source: &WorkspaceSource, args: &CompareArgs) -> ExitKind {
+    let workspace = match super::open_checked_workspace(io, source, "compare") {
+        Ok(workspace) => workspace,
+        Err(exit) => return exit,
+    };
+    match compared(source, workspace, args) {
+        Err(errors) => report::print_refusal(io, "compare", &errors),
+        Ok(comparisons) => {
+            let exit = comparison_exit(&comparisons, args.fail_on);
+            let shown = ComparisonReport { comparisons: &comparisons, store_flag: args.store.store_flag(), exit };
+            io.print_result(&report::comparison(io, &shown), exit)
+        }
+    }
+}
+
+fn compared(source: &WorkspaceSource, workspace: Workspace, args: &CompareArgs) -> Result<Vec<SubjectComparison>, Vec<UserError>> {
+    let open = |name: Option<&str>| NamedSide::open(source, &args.store.store, name);
+    let (before, after) = (open(Some(&args.before))?, open(args.after.as_deref())?);
+    let workspace = match after.stored_run().or(before.stored_run()) {
+        Some(run) => stored_run_workspace(workspace, run),
+        None => workspace,
+    };
+    let unjudged = before.unjudged().max(after.unjudged());
+    let pairs = pair_subjects(&before.choice(), &after.choice()).map_err(|why| vec![why])?;
+    let compare = |(one, other): &(String, String)| {
+        Ok(compare_subjects(&before.read(&workspace, one, unjudged)?, &after.read(&workspace, other, unjudged)?))
+    };
+    pairs.iter().map(compare).collect::<Result<_, UserError>>().map_err(|why| vec![why])
+}
+
+/// Returns the exit of comparisons: missed on a regression, incomplete without enough evidence.
+pub(super) fn comparison_exit(comparisons: &[SubjectComparison], fail_on: FailOn) -> ExitKind {
+    let is_worse = |one: &SubjectComparison| match fail_on {
+        FailOn::Regression => one.has_regression(),
+        FailOn::Any => one.has_regression() || one.flipped(FlipDirection::Worse) > 0,
+    };
+    if comparisons.iter().any(is_worse) {
+        ExitKind::Missed
+    } else if comparisons.is_empty() || comparisons.iter().any(SubjectComparison::is_incomplete) {
+        ExitKind::Incomplete
+    } else {
+        ExitKind::Clean
+    }
+}

@@ -1,0 +1,139 @@
+//! Side of a comparison as named on the command line: `RUN`, `golden`, or either with `@SUBJECT`.
+
+use super::super::golden::read_baselines;
+use crate::stored_runs::{self, OpenedRun};
+use crate::workspace_source::WorkspaceSource;
+use campaign::{ComparedSide, GoldenSet, UnjudgedTrials, golden_side, stored_side};
+use model::{UserError, Workspace};
+use std::path::Path;
+use store::StoredRun;
+
+/// Name of the baselines.
+const GOLDEN: &str = "golden";
+
+#[derive(Debug)]
+pub(in crate::commands) struct NamedSide {
+    input: SideInput,
+    /// Subject that was named.
+    subject: Option<String>,
+}
+
+#[derive(Debug)]
+enum SideInput {
+    Golden(GoldenSet),
+    Run(Box<OpenedRun>),
+}
+
+impl NamedSide {
+    /// Opens a side; without a name the last stored run.
+    pub(in crate::commands) fn open(source: &WorkspaceSource, store: &Path, name: Option<&str>) -> Result<Self, Vec<UserError>> {
+        let (name, subject) = match name.map(|name| name.split_once('@').map_or((name, None), |(name, subject)| (name, Some(subject)))) {
+            Some((name, subject)) => (Some(name), subject.map(str::to_owned)),
+            None => (None, None),
+        };
+        let input = if name == Some(GOLDEN) {
+            let golden = read_baselines(source)?;
+            if golden.shelves.is_empty() {
+                let remedy = "create one with `bardo-eval golden update`, or name a run";
+                return Err(vec![UserError::new("the workspace has no baseline", remedy)]);
+            }
+            SideInput::Golden(golden)
+        } else {
+            SideInput::Run(Box::new(stored_runs::open_run(store, name).map_err(|why| vec![why])?))
+        };
+        let side = Self { input, subject };
+        match &side.subject {
+            Some(subject) if !side.all_subjects().contains(subject) => {
+                let what = format!("{} has no subject \"{subject}\"", side.label());
+                Err(vec![UserError::new(what, format!("it has {}", side.all_subjects().join(", ")))])
+            }
+            Some(_) | None => Ok(side),
+        }
+    }
+
+    pub(in crate::commands) fn stored_run(&self) -> Option<&StoredRun> {
+        match &self.input {
+            SideInput::Golden(_) => None,
+            SideInput::Run(opened) => Some(&opened.run),
+        }
+    }
+
+    pub(in crate::commands) fn golden(&self) -> Option<&GoldenSet> {
+        match &self.input {
+            SideInput::Golden(golden) => Some(golden),
+            SideInput::Run(_) => None,
+        }
+    }
+
+    fn label(&self) -> String {
+        match &self.input {
+            SideInput::Golden(_) => "the golden baseline".to_owned(),
+            SideInput::Run(opened) => format!("run {}", opened.short_id()),
+        }
+    }
+
+    fn all_subjects(&self) -> Vec<String> {
+        match &self.input {
+            SideInput::Golden(golden) => golden.subjects().into_iter().map(str::to_owned).collect(),
+            SideInput::Run(opened) => opened.run.subjects.clone(),
+        }
+    }
+
+    /// Returns the named subject, or all.
+    pub(in crate::commands) fn choice(&self) -> SubjectChoice {
+        let subjects = self.subject.clone().map_or_else(|| self.all_subjects(), |subject| vec![subject]);
+        SubjectChoice { label: self.label(), subjects, is_named: self.subject.is_some(), is_golden: self.golden().is_some() }
+    }
+
+    /// Returns how this side counts trials without a verdict of the judge.
+    pub(in crate::commands) fn unjudged(&self) -> UnjudgedTrials {
+        match &self.input {
+            SideInput::Golden(_) => UnjudgedTrials::Pass,
+            SideInput::Run(_) => UnjudgedTrials::NoResult,
+        }
+    }
+
+    pub(in crate::commands) fn read<'w>(
+        &self,
+        workspace: &'w Workspace,
+        subject: &str,
+        unjudged: UnjudgedTrials,
+    ) -> Result<ComparedSide<'w>, UserError> {
+        match &self.input {
+            SideInput::Run(opened) => Ok(stored_side(workspace, &opened.store, &opened.run, subject, unjudged)?),
+            SideInput::Golden(golden) => {
+                let absent = || UserError::unknown("subject", subject, workspace.subjects.iter().map(|known| known.name.as_str()));
+                Ok(golden_side(workspace, golden, workspace.subject(subject).ok_or_else(absent)?))
+            }
+        }
+    }
+}
+
+/// Subjects of one side that may be compared.
+#[derive(Debug)]
+pub(in crate::commands) struct SubjectChoice {
+    /// Name of the side in messages.
+    pub label: String,
+    pub subjects: Vec<String>,
+    /// The user named the subject.
+    pub is_named: bool,
+    pub is_golden: bool,
+}
+
+/// Returns the subjects to compare: the only ones, else those with the same name on both sides. Baselines are compared with another
+/// subject only if it was named.
+pub(in crate::commands) fn pair_subjects(before: &SubjectChoice, after: &SubjectChoice) -> Result<Vec<(String, String)>, UserError> {
+    if let ([one], [other]) = (before.subjects.as_slice(), after.subjects.as_slice())
+        && (before.is_named || after.is_named || !(before.is_golden || after.is_golden))
+    {
+        return Ok(vec![(one.clone(), other.clone())]);
+    }
+    let common = after.subjects.iter().filter(|subject| before.subjects.contains(subject));
+    let pairs: Vec<(String, String)> = common.map(|subject| (subject.clone(), subject.clone())).collect();
+    if pairs.is_empty() {
+        let names = |side: &SubjectChoice| format!("{} has {}", side.label, side.subjects.join(", "));
+        let what = format!("no subject in common: {}, {}", names(before), names(after));
+        return Err(UserError::new(what, "name the subjects, as in 8d41f0@baseline 52ab9e@claude-sonnet"));
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,41 @@
+//! State of the workspace of each run, kept beside the store: hashes of its parts, one file per state.
+
+use crate::files;
+use crate::workspace_source::WorkspaceSource;
+use model::{ContentHash, UserError, Workspace};
+use score::workspace_changes::WorkspaceFingerprint;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+fn fingerprint_path(store: &Path, workspace: &ContentHash) -> PathBuf {
+    store.parent().unwrap_or(Path::new(".")).join("workspaces").join(format!("{}.json", workspace.short()))
+}
+
+/// Returns the state of the workspace now.
+pub(super) fn current_fingerprint(source: &WorkspaceSource, workspace: &Workspace) -> Result<WorkspaceFingerprint, Vec<UserError>> {
+    let files = source.files().map_err(|problems| problems.into_iter().map(UserError::from).collect::<Vec<_>>())?;
+    Ok(WorkspaceFingerprint::of(workspace, &files))
+}
+
+/// Keeps the state of the workspace for later runs with `--changed`. Without it only that option does not work.
+pub(super) fn save_fingerprint(store: &Path, source: &WorkspaceSource, workspace: &Workspace) {
+    let path = fingerprint_path(store, &workspace.hash);
+    if files::exists(&path) {
+        return;
+    }
+    if let Ok(fingerprint) = current_fingerprint(source, workspace) {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        drop(files::create_folder(folder).and_then(|()| files::write(&path, &format!("{}\n", json!(fingerprint)))));
+    }
+}
+
+/// Returns the state of the workspace that a run was planned from.
+pub(super) fn load_fingerprint(store: &Path, workspace: &ContentHash) -> Result<WorkspaceFingerprint, UserError> {
+    let path = fingerprint_path(store, workspace);
+    let unknown = || {
+        let what = format!("the workspace of that run is not known: {} is missing or unreadable", path.display());
+        UserError::new(what, "name a git revision, as in --changed HEAD")
+    };
+    let text = files::read_file(&path).map_err(|_| unknown())?;
+    serde_json::from_str(&text).map_err(|_| unknown())
+}

@@ -1,0 +1,61 @@
+//! Slices of a comparison grouped by gate: one row per gate, regressions first.
+
+use score::pairing::{ChangeVerdict, PairedSlice};
+
+/// Slices of one gate.
+#[derive(Debug)]
+pub(super) struct GateChange<'r> {
+    pub gate: &'r str,
+    pub verdict: ChangeVerdict,
+    /// Slice with that verdict that changed most.
+    pub worst: &'r PairedSlice,
+    /// Slices with that verdict, and all slices.
+    pub slices: usize,
+    pub all_slices: usize,
+    /// Further gates with the same numbers.
+    pub repeated: usize,
+}
+
+/// Groups slices by gate. Gates whose numbers are those of an earlier one are counted with it.
+pub(super) fn gate_changes(slices: &[PairedSlice]) -> Vec<GateChange<'_>> {
+    let mut gates: Vec<GateChange<'_>> = vec![];
+    for slice in slices {
+        let Some(gate) = slice.gate.as_deref() else { continue };
+        match gates.iter_mut().find(|known| known.gate == gate) {
+            Some(known) => add_slice(known, slice),
+            None => gates.push(GateChange { gate, verdict: slice.verdict, worst: slice, slices: 1, all_slices: 1, repeated: 0 }),
+        }
+    }
+    let mut distinct: Vec<GateChange<'_>> = vec![];
+    for gate in gates {
+        let numbers = |one: &GateChange<'_>| (one.worst.before, one.worst.after, one.worst.counts, one.slices, one.all_slices);
+        match distinct.iter_mut().find(|known| numbers(known) == numbers(&gate)) {
+            Some(known) => known.repeated += 1,
+            None => distinct.push(gate),
+        }
+    }
+    distinct.sort_by(|a, b| rank(a.verdict).cmp(&rank(b.verdict)).then(b.worst.counts.worse.cmp(&a.worst.counts.worse)));
+    distinct
+}
+
+fn add_slice<'r>(known: &mut GateChange<'r>, slice: &'r PairedSlice) {
+    known.all_slices += 1;
+    let order = rank(slice.verdict).cmp(&rank(known.verdict));
+    if order.is_lt() {
+        (known.verdict, known.slices, known.worst) = (slice.verdict, 1, slice);
+    } else if order.is_eq() {
+        known.slices += 1;
+        if slice.counts.worse > known.worst.counts.worse {
+            known.worst = slice;
+        }
+    }
+}
+
+fn rank(verdict: ChangeVerdict) -> u8 {
+    match verdict {
+        ChangeVerdict::Regression => 0,
+        ChangeVerdict::Improvement => 1,
+        ChangeVerdict::NotEnoughData => 2,
+        ChangeVerdict::Tied => 3,
+    }
+}

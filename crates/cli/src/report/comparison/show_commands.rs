@@ -1,0 +1,23 @@
+//! Commands that show a flipped case on both sides.
+
+use crate::io::CliOutput;
+use crate::shell::shell_quoted;
+use campaign::{SideSource, SubjectComparison};
+use score::pairing::FlippedCase;
+
+/// Returns the command that shows what a case did before and after.
+pub(super) fn show_command(io: &CliOutput, compared: &SubjectComparison, store_flag: &str, case: &FlippedCase) -> String {
+    let (flags, name) = (format!("{store_flag}{}", io.workspace_flag()), shell_quoted(&case.case));
+    match (&compared.before.source, &compared.after.source, &case.trials) {
+        (SideSource::Run(Some(one)), SideSource::Run(Some(other)), [Some(left), Some(right)]) if one == other => {
+            format!("bardo-eval show --diff {left} {right} --run {one}{flags}")
+        }
+        (SideSource::Run(Some(one)), SideSource::Run(Some(other)), _) => format!("bardo-eval show {name} --diff {one} {other}{flags}"),
+        (_, SideSource::Run(Some(run)), _) | (SideSource::Run(Some(run)), SideSource::Golden, _) => {
+            format!("bardo-eval show {name} --run {run}{flags}")
+        }
+        (SideSource::Run(_) | SideSource::Golden, SideSource::Run(_) | SideSource::Golden, _) => {
+            format!("bardo-eval run --case {name} --subject {}{}", shell_quoted(&compared.after.subject), io.workspace_flag())
+        }
+    }
+}

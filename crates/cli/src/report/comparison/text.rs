@@ -1,0 +1,157 @@
+//! Comparison as text that fits one screen.
+
+use super::super::cause_text::cause;
+use super::super::escape::escape_control;
+use super::super::wrap::{PaintedCell, fitted_rows, wrap};
+use super::gate_changes::{GateChange, gate_changes};
+use super::show_commands::show_command;
+use super::{ComparisonReport, cases_advice, cost_and_time, left_out, overall_verdict, sides};
+use crate::io::CliOutput;
+use campaign::SubjectComparison;
+use score::pairing::{ChangeVerdict, FlipDirection, FlipGroup, PairedSlice, RunNoise};
+
+/// Rows of gates, groups of flipped cases, and cases of a group without `--verbose`.
+const MAX_GATES: usize = 6;
+const MAX_GROUPS: usize = 4;
+const MAX_CASES: usize = 3;
+
+pub(in crate::report) fn render(io: &CliOutput, shown: &ComparisonReport<'_>) -> String {
+    shown.comparisons.iter().map(|compared| one(io, compared, &shown.store_flag)).collect::<Vec<_>>().join("\n")
+}
+
+fn one(io: &CliOutput, compared: &SubjectComparison, store_flag: &str) -> String {
+    let mut text = headline(io, compared);
+    let gates = gate_changes(&compared.result.slices);
+    text.push_str(&rows(io, compared, &gates));
+    for (direction, title) in [(FlipDirection::Worse, "worse, by cause"), (FlipDirection::Better, "better, by former cause")] {
+        text.push_str(&flips(io, compared, store_flag, direction, title));
+    }
+    let mut notes = vec![cost_and_time(compared).join("; ")];
+    let left_out = left_out(compared);
+    if !left_out.is_empty() {
+        notes.push(format!("not compared: {}", left_out.join(", ")));
+    }
+    notes.extend(cases_advice(compared));
+    if compared.noise == RunNoise::None {
+        notes.push("the subject answers the same every time, so every change counts".to_owned());
+    }
+    for note in notes.iter().filter(|note| !note.is_empty()) {
+        text.push_str(&wrapped(io, note));
+    }
+    text
+}
+
+fn wrapped(io: &CliOutput, line: &str) -> String {
+    wrap(line, io.width.saturating_sub(2)).iter().map(|line| format!("{}\n", io.paint.dim(line))).collect()
+}
+
+fn headline(io: &CliOutput, compared: &SubjectComparison) -> String {
+    let verdict = overall_verdict(compared);
+    let word = paint(io, verdict, &verdict.word().to_uppercase());
+    let counts = compared.result.cases.counts;
+    let paired = model::count(counts.paired(), "case");
+    format!("{word}  {}\n{paired} paired: {} worse, {} better\n", escape_control(&sides(compared)), counts.worse, counts.better)
+}
+
+fn paint(io: &CliOutput, verdict: ChangeVerdict, text: &str) -> String {
+    match verdict {
+        ChangeVerdict::Regression => io.paint.bad(text),
+        ChangeVerdict::Improvement => io.paint.good(text),
+        ChangeVerdict::Tied => text.to_owned(),
+        ChangeVerdict::NotEnoughData => io.paint.unsure(text),
+    }
+}
+
+/// Returns the row of all cases, those of gates that changed, and the number of the others.
+fn rows(io: &CliOutput, compared: &SubjectComparison, gates: &[GateChange<'_>]) -> String {
+    let is_changed = |gate: &&GateChange<'_>| match gate.verdict {
+        ChangeVerdict::Regression | ChangeVerdict::Improvement => true,
+        ChangeVerdict::Tied | ChangeVerdict::NotEnoughData => io.verbose,
+    };
+    let most = if io.verbose { usize::MAX } else { MAX_GATES };
+    let row = |name: &str, slice: &PairedSlice, note: String| row(io, name, slice, &format!("{}{note}", p_note(compared.noise, slice)));
+    let mut rows = vec![row("cases passed", &compared.result.cases, String::new())];
+    rows.extend(gates.iter().filter(is_changed).take(most).map(|gate| row(gate.gate, gate.worst, gate_note(gate))));
+    let mut text = fitted_rows(&rows, io.width, 1);
+    let of = |verdict| gates.iter().filter(|gate| gate.verdict == verdict).map(|gate| 1 + gate.repeated).sum::<usize>();
+    let hidden = gates.iter().filter(is_changed).count().saturating_sub(most);
+    let hidden = if hidden > 0 { format!("; {hidden} more changed, see --verbose") } else { String::new() };
+    let (tied, unknown) = (of(ChangeVerdict::Tied), of(ChangeVerdict::NotEnoughData));
+    text.push_str(&wrapped(io, &format!("other gates: {tied} tied, {unknown} without enough data{hidden}")));
+    text
+}
+
+fn row(io: &CliOutput, name: &str, slice: &PairedSlice, note: &str) -> Vec<PaintedCell> {
+    let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+    let values = format!("{:>5} → {:>5}", shown(slice.before), shown(slice.after));
+    let (worse, better) = (slice.counts.worse, slice.counts.better);
+    let verdict = format!("{}: {worse} worse, {better} better{note}", slice.verdict.word());
+    let name = PaintedCell::new(escape_control(name), |text| paint(io, slice.verdict, text));
+    vec![name, PaintedCell::plain(values), PaintedCell::plain(verdict)]
+}
+
+/// Returns the adjusted p-value of a slice; nothing where chance plays no part or nothing changed.
+fn p_note(noise: RunNoise, slice: &PairedSlice) -> String {
+    match noise {
+        RunNoise::Sampled if slice.p_value < 1.0 => format!(", p {}", p_text(slice.adjusted)),
+        RunNoise::Sampled | RunNoise::None => String::new(),
+    }
+}
+
+/// Returns a p-value as in "0.031" or "< 0.001".
+pub(super) fn p_text(p_value: f64) -> String {
+    if p_value < 0.001 { "< 0.001".to_owned() } else { format!("{p_value:.3}") }
+}
+
+fn gate_note(gate: &GateChange<'_>) -> String {
+    let slices = match gate.all_slices {
+        1 => String::new(),
+        all => format!("; {} of {all} slices, most in {}", gate.slices, escape_control(&gate.worst.slice)),
+    };
+    let repeated = match gate.repeated {
+        0 => String::new(),
+        more => format!("; same in {}", model::count(more, "more gate")),
+    };
+    format!("{slices}{repeated}")
+}
+
+fn flips(io: &CliOutput, compared: &SubjectComparison, store_flag: &str, direction: FlipDirection, title: &str) -> String {
+    let groups: Vec<&FlipGroup> = compared.result.flips.iter().filter(|group| group.direction == direction).collect();
+    if groups.is_empty() {
+        return String::new();
+    }
+    let (most, cases) = match (io.verbose, direction) {
+        (true, _) => (usize::MAX, usize::MAX),
+        (false, FlipDirection::Worse) => (MAX_GROUPS, MAX_CASES),
+        (false, FlipDirection::Better) => (2, MAX_CASES),
+    };
+    let mut text = format!("{}\n", io.paint.strong(title));
+    for group in groups.iter().take(most) {
+        text.push_str(&group_lines(io, compared, store_flag, group, cases));
+    }
+    let hidden: usize = groups.iter().skip(most).map(|group| group.cases.len()).sum();
+    if hidden > 0 {
+        text.push_str(&wrapped(io, &format!(" and {} with other causes; --verbose shows them", model::count(hidden, "case"))));
+    }
+    text
+}
+
+/// Returns the cause with its first cases, and the command that shows the first one; with `--verbose` that of every case.
+fn group_lines(io: &CliOutput, compared: &SubjectComparison, store_flag: &str, group: &FlipGroup, most: usize) -> String {
+    let names: Vec<&str> = group.cases.iter().take(most).map(|case| case.case.as_str()).collect();
+    let more = match group.cases.len().saturating_sub(names.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let line = format!("{} ({}): {}{more}", cause(group.cause.as_ref()), group.cases.len(), names.join(", "));
+    let mut text: String = wrap(&escape_control(&line), io.width.saturating_sub(3))
+        .iter()
+        .enumerate()
+        .map(|(n, line)| format!("{}{line}\n", if n == 0 { " " } else { "   " }))
+        .collect();
+    let shown = if io.verbose { group.cases.len() } else { 1 };
+    for case in group.cases.iter().take(shown) {
+        text.push_str(&format!("   {}\n", io.paint.dim(&show_command(io, compared, store_flag, case))));
+    }
+    text
+}

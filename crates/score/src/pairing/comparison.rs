@@ -1,0 +1,157 @@
+//! Two sides compared on the cases that both have.
+
+use super::change_verdict::{ChangeVerdict, PairCounts, PairEvidence, RunNoise, change_verdict};
+use super::flips::{FlipGroup, flip_groups};
+use super::run_side::{RunSide, SideCase};
+use crate::gates::{CaseReadings, SliceReadings, allows_no_miss};
+use crate::statistics::holm_adjusted;
+use model::{Gate, GateAggregate, GateBound};
+use std::collections::BTreeSet;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunComparison {
+    /// Cases that passed, over all paired cases.
+    pub cases: PairedSlice,
+    /// One per gate and slice that both sides measured.
+    pub slices: Vec<PairedSlice>,
+    pub flips: Vec<FlipGroup>,
+    /// Cases that only one side has.
+    pub only_before: usize,
+    pub only_after: usize,
+    /// Cases that changed between the sides, so that their results are not comparable.
+    pub changed_cases: Vec<String>,
+    /// Cases that have a result on one side only, because they were aborted or not judged on the other.
+    pub without_result: Vec<String>,
+    /// Cases without a result on both sides, such as rubrics of runs without a judge.
+    pub never_judged: usize,
+}
+
+/// One gate and slice on both sides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairedSlice {
+    /// Absent for the cases as a whole.
+    pub gate: Option<String>,
+    pub slice: String,
+    /// Values over the paired cases.
+    pub before: Option<f64>,
+    pub after: Option<f64>,
+    pub counts: PairCounts,
+    pub p_value: f64,
+    /// Adjusted by Holm for all slices of the comparison that could be significant.
+    pub adjusted: f64,
+    pub verdict: ChangeVerdict,
+}
+
+/// Slice before its verdict.
+struct MeasuredPair {
+    gate: Option<String>,
+    slice: String,
+    before: Option<f64>,
+    after: Option<f64>,
+    counts: PairCounts,
+    mean_change: f64,
+    is_first_miss: bool,
+}
+
+/// Compares two sides, paired by case.
+pub fn compare_sides(before: &RunSide<'_>, after: &RunSide<'_>, noise: RunNoise) -> RunComparison {
+    let common: Vec<(&str, &SideCase, &SideCase)> =
+        before.cases().iter().filter_map(|(id, a)| Some((id.as_str(), a, after.cases().get(id)?))).collect();
+    let is_changed = |a: &SideCase, b: &SideCase| a.hash.is_some() && b.hash.is_some() && a.hash != b.hash;
+    let (changed, same): (Vec<_>, Vec<_>) = common.iter().copied().partition(|(_, a, b)| is_changed(a, b));
+    let changed_cases: Vec<String> = changed.iter().map(|(id, ..)| (*id).to_owned()).collect();
+    let excluded: BTreeSet<String> = changed_cases.iter().map(|id| format!("case {id}")).collect();
+    let mut measured = vec![paired_cases(&same)];
+    let later = after.slices();
+    for slice in before.slices() {
+        if let Some(other) = later.iter().find(|other| other.gate.id.value == slice.gate.id.value && other.slice == slice.slice) {
+            measured.extend(paired_slice(&slice, other, &excluded));
+        }
+    }
+    let mut slices = judged(measured, noise);
+    let cases = slices.remove(0);
+    RunComparison {
+        cases,
+        slices,
+        flips: flip_groups(same.iter().copied()),
+        only_before: before.cases().len() - common.len(),
+        only_after: after.cases().len() - common.len(),
+        changed_cases,
+        without_result: same.iter().filter(|(_, a, b)| a.rate().is_none() != b.rate().is_none()).map(|(id, ..)| (*id).to_owned()).collect(),
+        never_judged: same.iter().filter(|(_, a, b)| a.rate().is_none() && b.rate().is_none()).count(),
+    }
+}
+
+fn paired_cases(pairs: &[(&str, &SideCase, &SideCase)]) -> MeasuredPair {
+    let rates: Vec<(f64, f64)> = pairs.iter().filter_map(|(_, a, b)| Some((a.rate()?, b.rate()?))).collect();
+    let mut counts = PairCounts::default();
+    rates.iter().for_each(|(a, b)| counts.add(*a, *b));
+    let mean = |values: &mut dyn Iterator<Item = f64>| (!rates.is_empty()).then(|| values.sum::<f64>() / rates.len() as f64);
+    let (before, after) = (mean(&mut rates.iter().map(|(a, _)| *a)), mean(&mut rates.iter().map(|(_, b)| *b)));
+    let mean_change = after.unwrap_or_default() - before.unwrap_or_default();
+    MeasuredPair { gate: None, slice: "all".to_owned(), before, after, counts, mean_change, is_first_miss: false }
+}
+
+/// Pairs the units of a slice; `None` if no unit has a value on both sides.
+fn paired_slice(a: &SliceReadings<'_>, b: &SliceReadings<'_>, excluded: &BTreeSet<String>) -> Option<MeasuredPair> {
+    let gate = b.gate;
+    let pairs: Vec<(&CaseReadings, &CaseReadings)> =
+        a.units.iter().filter(|(unit, _)| !excluded.contains(*unit)).filter_map(|(unit, one)| Some((one, b.units.get(unit)?))).collect();
+    let (mut counts, mut mean_change) = (PairCounts::default(), 0.0);
+    for (before, after) in &pairs {
+        if let (Some(before), Some(after)) = (goodness(gate, before), goodness(gate, after)) {
+            counts.add(before, after);
+            mean_change += after - before;
+        }
+    }
+    if counts.paired() == 0 {
+        return None;
+    }
+    let before = pooled_value(gate, pairs.iter().map(|(one, _)| *one));
+    let after = pooled_value(gate, pairs.iter().map(|(_, one)| *one));
+    let holds = |value: Option<f64>| value.is_some_and(|value| gate.bound.holds(value));
+    let is_first_miss = allows_no_miss(gate) && holds(before) && !holds(after);
+    Some(MeasuredPair { gate: Some(gate.id.value.clone()), slice: a.slice.clone(), before, after, counts, mean_change, is_first_miss })
+}
+
+/// Returns the value of a unit, larger is better.
+fn goodness(gate: &Gate, readings: &CaseReadings) -> Option<f64> {
+    let value = readings.value(gate.aggregate, gate.k)?;
+    Some(match gate.bound {
+        GateBound::AtLeast(_) => value,
+        GateBound::AtMost(_) => -value,
+    })
+}
+
+/// Returns the value of a gate over these units.
+fn pooled_value<'r>(gate: &Gate, units: impl Iterator<Item = &'r CaseReadings> + Clone) -> Option<f64> {
+    let (hit, of) = units.clone().fold((0, 0), |(hit, of), unit| (hit + unit.hit, of + unit.of));
+    let rate = (of > 0).then(|| hit as f64 / of as f64);
+    let values = || units.clone().filter_map(|unit| unit.value(gate.aggregate, gate.k));
+    match gate.aggregate {
+        GateAggregate::Rate => rate,
+        GateAggregate::MissRate => rate.map(|rate| 1.0 - rate),
+        GateAggregate::Misses => (of > 0).then(|| (of - hit) as f64),
+        GateAggregate::Max => values().reduce(f64::max),
+        GateAggregate::Mean | GateAggregate::PassHatK => {
+            let count = values().count();
+            (count > 0).then(|| values().sum::<f64>() / count as f64)
+        }
+    }
+}
+
+/// Adjusts the p-values of all slices and gives each its verdict.
+fn judged(measured: Vec<MeasuredPair>, noise: RunNoise) -> Vec<PairedSlice> {
+    let testable: Vec<usize> = (0..measured.len()).filter(|at| measured[*at].counts.is_testable()).collect();
+    let p_values: Vec<f64> = testable.iter().map(|at| measured[*at].counts.p_value()).collect();
+    let mut adjusted = vec![1.0; measured.len()];
+    for (at, p_value) in testable.into_iter().zip(holm_adjusted(&p_values)) {
+        adjusted[at] = p_value;
+    }
+    let judge = |(pair, adjusted): (MeasuredPair, f64)| {
+        let MeasuredPair { gate, slice, before, after, counts, mean_change, is_first_miss } = pair;
+        let verdict = change_verdict(PairEvidence { counts, adjusted, mean_change, is_first_miss }, noise);
+        PairedSlice { gate, slice, before, after, counts, p_value: counts.p_value(), adjusted, verdict }
+    };
+    measured.into_iter().zip(adjusted).map(judge).collect()
+}

@@ -1,0 +1,13 @@
+//! Comparison of two runs, paired by case: per gate and slice, and case by case with the causes of what changed.
+
+mod change_verdict;
+mod comparison;
+mod flips;
+mod run_side;
+#[cfg(test)]
+mod tests;
+
+pub use change_verdict::{ChangeVerdict, PairCounts, RunNoise};
+pub use comparison::{PairedSlice, RunComparison, compare_sides};
+pub use flips::{FlipDirection, FlipGroup, FlippedCase};
+pub use run_side::{RunSide, SideCase, SideTrial};

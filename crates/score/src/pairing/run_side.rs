@@ -1,0 +1,95 @@
+//! One side of a comparison: a run or a set of baselines, read trial by trial.
+
+use crate::causes::{FailureCause, failure_causes};
+use crate::gates::{GateJudge, MeasuredTrial, SliceReadings};
+use model::suite::Case;
+use model::{CaseOutcome, ContentHash, RunClaim, Score, ScorerId, Workspace};
+use std::collections::BTreeMap;
+
+/// Results of one subject by case, and readings by gate and slice.
+#[derive(Debug)]
+pub struct RunSide<'w> {
+    gates: Option<GateJudge<'w>>,
+    cases: BTreeMap<String, SideCase>,
+}
+
+/// Trials of one case.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SideCase {
+    pub passed: u64,
+    /// Trials that passed or failed.
+    pub judged: u64,
+    /// Trials that say nothing about the subject.
+    pub aborted: u64,
+    /// Short id of the first trial that failed, else of the first one.
+    pub trial: Option<String>,
+    /// Causes of the first trial that failed.
+    pub causes: Vec<FailureCause>,
+    /// Hash of the case as it was run, if known.
+    pub hash: Option<ContentHash>,
+}
+
+impl SideCase {
+    pub(super) fn rate(&self) -> Option<f64> {
+        (self.judged > 0).then(|| self.passed as f64 / self.judged as f64)
+    }
+}
+
+/// One trial of a side.
+#[derive(Debug, Clone, Copy)]
+pub struct SideTrial<'t> {
+    pub trial: &'t ContentHash,
+    pub case: &'t Case,
+    /// Hash of the case as it was run, if known.
+    pub hash: Option<&'t ContentHash>,
+    pub scores: &'t [Score],
+    pub outcome: CaseOutcome,
+}
+
+impl<'w> RunSide<'w> {
+    pub fn new(workspace: &'w Workspace) -> Self {
+        Self { gates: Some(GateJudge::new(workspace, &RunClaim::default())), cases: BTreeMap::new() }
+    }
+
+    /// Returns a side that knows nothing but whether cases passed, as golden baselines do.
+    pub fn from_cases(cases: BTreeMap<String, SideCase>) -> Self {
+        Self { gates: None, cases }
+    }
+
+    pub fn add(&mut self, trial: &SideTrial<'_>) {
+        let SideTrial { trial: id, case, hash, scores, outcome } = *trial;
+        let side = self.cases.entry(case.id.value.clone()).or_default();
+        side.hash = hash.cloned().or_else(|| side.hash.take());
+        match outcome {
+            CaseOutcome::Passed => (side.passed, side.judged) = (side.passed + 1, side.judged + 1),
+            CaseOutcome::Failed => {
+                if side.judged == side.passed {
+                    side.trial = Some(id.short().to_owned());
+                    side.causes = causes_or_scorer(scores);
+                }
+                side.judged += 1;
+            }
+            CaseOutcome::Unjudged => {}
+            CaseOutcome::Aborted { .. } => side.aborted += 1,
+        }
+        side.trial.get_or_insert_with(|| id.short().to_owned());
+        if let Some(gates) = &mut self.gates {
+            gates.add(&MeasuredTrial { trial: id, subject: "", case, scores, aborted: outcome.is_aborted(), content: None });
+        }
+    }
+
+    pub fn cases(&self) -> &BTreeMap<String, SideCase> {
+        &self.cases
+    }
+
+    pub(super) fn slices(&self) -> Vec<SliceReadings<'w>> {
+        self.gates.as_ref().map(GateJudge::slice_readings).unwrap_or_default()
+    }
+}
+
+/// Returns the causes of a failed trial; if its reasons name none, the first scorer that it missed.
+fn causes_or_scorer(scores: &[Score]) -> Vec<FailureCause> {
+    let causes: Vec<FailureCause> = failure_causes(scores).into_iter().collect();
+    let missed = || scores.iter().find(|score| score.reading.is_violation() && score.scorer != ScorerId::CasePass);
+    if causes.is_empty() { missed().map(|score| FailureCause::Rule(score.scorer.clone())).into_iter().collect() } else { causes }
+}

@@ -1,0 +1,10 @@
+//! Parts of a workspace that changed since an earlier state of it, and the cases that they concern.
+
+mod case_parts;
+mod fingerprint;
+mod selection;
+#[cfg(test)]
+mod tests;
+
+pub use fingerprint::{WorkspaceChanges, WorkspaceFingerprint, differing};
+pub use selection::{ChangedSelection, NearTool, SelectionReason, select_changed};
