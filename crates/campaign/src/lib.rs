@@ -13,6 +13,7 @@ mod failed_cases;
 mod funding;
 mod golden;
 mod judging;
+mod logs;
 mod plan;
 mod prepare;
 mod red_team;
@@ -36,6 +37,7 @@ pub use failed_cases::failed_cases;
 pub use funding::FundingAdvice;
 pub use golden::{BaselineStatus, ChangedCase, GoldenDiff, GoldenSet, WordingChange, WordingCounts, WordingVerdict};
 pub use judging::{CalibrationError, CalibrationIntervals, CalibrationReport, UnreadVerdict, ask_judge, calibrate_judge};
+pub use logs::{AttackFindingLine, CaseKnowledge, ChangedReading, LogScorer, LogSummary, ReadingTotals, ScoredRecording, TrialShare};
 pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
 pub use red_team::{AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, attack_workspace, stored_run_workspace};
@@ -43,7 +45,7 @@ pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};
 pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
 pub use spec::{
     CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, UnknownChain, UnknownName,
-    inline_subject, select,
+    glob_match, inline_subject, select,
 };
 pub use summary::{AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RunSummary, UnreadFailures};
 pub use tokio_util::sync::CancellationToken;

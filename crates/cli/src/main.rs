@@ -60,6 +60,7 @@ fn main() -> ExitCode {
         CliCommand::Runs(command) => commands::runs(&io, &command),
         CliCommand::Show(args) => commands::show(&io, &source, &args),
         CliCommand::Score(args) => commands::score(&io, &source, &args),
+        CliCommand::Export(args) => commands::export(&io, &args),
         CliCommand::Ci(command) => commands::ci(&io, &source, &command, cli.global.embedded),
         CliCommand::Cost(args) => commands::cost(&io, &source, &args),
         CliCommand::Golden(command) => commands::golden(&io, &source, &command),
