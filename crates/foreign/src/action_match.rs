@@ -11,9 +11,10 @@ pub fn action_match(action: &ExpectedAction, transcript: &Transcript) -> bool {
 }
 
 pub(crate) fn calls(transcript: &Transcript) -> impl Iterator<Item = (&str, &Value)> {
-    transcript.events.iter().filter_map(|event| {
-        if let EventKind::Called { tool, args, .. } = &event.happened { Some((tool.as_str(), args)) } else { None }
-    })
+    transcript
+        .events
+        .iter()
+        .filter_map(|event| if let EventKind::Called { tool, args, .. } = &event.happened { Some((tool.as_str(), args)) } else { None })
 }
 
 /// Compares the arguments in `compare_args`, or those that the call has: a missing argument then matches, an extra one does not.

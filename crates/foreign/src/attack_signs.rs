@@ -50,7 +50,8 @@ pub fn attack_signs(recording: &LogRecording, question: &AttackQuestion) -> Opti
         AttackContext::Unknown if question.is_empty() => return None,
         AttackContext::Unknown => &[],
     };
-    let payloads: Vec<String> = injected.iter().chain(&question.canaries).map(|text| payload_key(text)).filter(|key| !key.is_empty()).collect();
+    let payloads: Vec<String> =
+        injected.iter().chain(&question.canaries).map(|text| payload_key(text)).filter(|key| !key.is_empty()).collect();
     let seen = match first_reading(&recording.transcript, &payloads) {
         _ if payloads.is_empty() => SignState::Unknown("the text of the payload is not known; name a --canary"),
         Some(event) => SignState::Yes(event),
@@ -107,14 +108,18 @@ fn first_reading(transcript: &Transcript, payloads: &[String]) -> Option<u32> {
         let text = squeeze(text);
         payloads.iter().any(|payload| text.contains(payload))
     };
-    transcript.events.iter().find(|event| match &event.happened {
-        EventKind::Answered { answer: ToolAnswer::Result(Value::String(text)), .. } => holds(text),
-        EventKind::Answered { answer: ToolAnswer::Result(value), .. } => holds(&value.to_string()),
-        EventKind::Answered { answer: ToolAnswer::Error { message, .. }, .. } => holds(message),
-        EventKind::Returned { text } | EventKind::Messaged { text, .. } => holds(text),
-        EventKind::HoleRead { filled, .. } => *filled,
-        _ => false,
-    }).map(|event| event.n)
+    transcript
+        .events
+        .iter()
+        .find(|event| match &event.happened {
+            EventKind::Answered { answer: ToolAnswer::Result(Value::String(text)), .. } => holds(text),
+            EventKind::Answered { answer: ToolAnswer::Result(value), .. } => holds(&value.to_string()),
+            EventKind::Answered { answer: ToolAnswer::Error { message, .. }, .. } => holds(message),
+            EventKind::Returned { text } | EventKind::Messaged { text, .. } => holds(text),
+            EventKind::HoleRead { filled, .. } => *filled,
+            _ => false,
+        })
+        .map(|event| event.n)
 }
 
 fn payload_key(text: &str) -> String {

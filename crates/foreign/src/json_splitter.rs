@@ -56,6 +56,8 @@ pub(crate) struct JsonSplitter<'r> {
     bytes: Vec<u8>,
     header: Vec<u8>,
     is_first: bool,
+    /// White space with a line break was skipped since the item began.
+    has_break: bool,
 }
 
 const TOO_LARGE: &str = "the item has more than 32 MB";
@@ -65,7 +67,7 @@ const NOT_JSON: &str = "this is not JSON";
 
 impl<'r> JsonSplitter<'r> {
     pub(crate) fn new(source: &'r mut dyn BufRead) -> Self {
-        Self { source, mode: SplitMode::Start, bytes: vec![], header: vec![], is_first: true }
+        Self { source, mode: SplitMode::Start, bytes: vec![], header: vec![], is_first: true, has_break: false }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -110,8 +112,10 @@ impl<'r> JsonSplitter<'r> {
                 self.source.consume(1);
                 self.header.clear();
                 self.header.push(b'{');
+                self.has_break = false;
                 let piece = self.members()?;
-                if first_item && self.mode == SplitMode::Start && !self.bytes.contains(&b'\n') && self.is_at_line_end()? {
+                let is_line = !self.has_break && !self.bytes.contains(&b'\n');
+                if first_item && self.mode == SplitMode::Start && is_line && self.is_at_line_end()? {
                     self.mode = SplitMode::Lines;
                 }
                 Ok(piece)
@@ -261,6 +265,7 @@ impl<'r> JsonSplitter<'r> {
             let is_space = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, 0xef | 0xbb | 0xbf | 0x1e);
             let spaces = chunk.iter().take_while(|byte| is_space(byte)).count();
             let next = chunk.get(spaces).copied();
+            self.has_break |= chunk[..spaces].contains(&b'\n');
             self.source.consume(spaces);
             if next.is_some() {
                 return Ok(next);
@@ -402,6 +407,7 @@ mod tests {
         for (text, pieces) in [
             ("{\"a\": 1}\n{\"b\"\n\n[1]", vec!["Item {\"a\":1}", "Item {\"b\"", "Item [1]"]),
             ("{\n\"a\": \"}\\\"{\"}\n{\"b\": [2]}", vec!["Item {\"a\":\"}\\\"{\"}", "Item {\"b\":[2]}"]),
+            ("{\"a\": 1}\n{\"b\": 2}", vec!["Item {\"a\":1}", "Item {\"b\": 2}"]),
             (" [ {\"a\":1}, 2 ,\"x\\\\\" ] ", vec!["ListBegin ", "Element {\"a\":1}", "Element 2", "Element \"x\\\\\"", "ListEnd "]),
             (
                 "{\"info\": 1, \"simulations\": [ {\"a\":1},{\"b\":2} ], \"z\": []}",

@@ -60,7 +60,9 @@ fn required_texts(recording: &LogRecording) -> LogReading {
 pub(crate) fn has_told(recording: &LogRecording, wanted: &str) -> bool {
     let wanted = wanted.to_lowercase();
     recording.transcript.events.iter().any(|event| match &event.happened {
-        EventKind::Said { text } | EventKind::Asked { text } | EventKind::Refused { text } => text.to_lowercase().replace(',', "").contains(&wanted),
+        EventKind::Said { text } | EventKind::Asked { text } | EventKind::Refused { text } => {
+            text.to_lowercase().replace(',', "").contains(&wanted)
+        }
         _ => false,
     })
 }

@@ -15,6 +15,9 @@ use std::io::{self, BufRead, Seek};
 /// Largest total of spans whose traces may still grow, in bytes of JSON.
 const MAX_OPEN_TRACE_BYTES: usize = 32 << 20;
 
+/// Longest reason why an item was skipped, in characters.
+const MAX_REASON: usize = 200;
+
 /// Log to be read.
 #[derive(Debug, Clone, Copy)]
 pub struct LogInput<'a> {
@@ -37,7 +40,11 @@ pub enum LogEntry {
 ///
 /// # Errors
 /// The first problem after which nothing more can be read.
-pub fn read_log<R: BufRead + Seek>(source: &mut R, input: LogInput<'_>, take: &mut dyn FnMut(LogEntry)) -> Result<Option<LogFormat>, LogProblem> {
+pub fn read_log<R: BufRead + Seek>(
+    source: &mut R,
+    input: LogInput<'_>,
+    take: &mut dyn FnMut(LogEntry),
+) -> Result<Option<LogFormat>, LogProblem> {
     let mut reader = LogReader {
         input,
         format: input.format,
@@ -49,7 +56,11 @@ pub fn read_log<R: BufRead + Seek>(source: &mut R, input: LogInput<'_>, take: &m
         take,
     };
     let is_archive = source.fill_buf().map_err(|error| reader.fatal(&error.to_string()))?.starts_with(b"PK");
-    if is_archive { reader.read_archive(source)? } else { reader.read_stream(source)? }
+    if is_archive {
+        reader.read_archive(source)?
+    } else {
+        reader.read_stream(source)?
+    }
     Ok(reader.format)
 }
 
@@ -118,7 +129,8 @@ impl LogReader<'_> {
                 if splitter.header().len() != self.header_bytes {
                     self.header_bytes = splitter.header().len();
                     let text = [splitter.header(), b"}"].concat();
-                    self.header = serde_json::from_slice(&text).map_err(|error| self.fatal(&format!("the document is not JSON: {error}")))?;
+                    self.header =
+                        serde_json::from_slice(&text).map_err(|error| self.fatal(&format!("the document is not JSON: {error}")))?;
                 }
                 self.add_bytes(splitter.bytes())?;
             }
@@ -206,6 +218,11 @@ impl LogReader<'_> {
     }
 
     fn report(&mut self, what: String) {
+        // Errors of the parser list every name that it knows.
+        let what = match what.char_indices().nth(MAX_REASON) {
+            Some((end, _)) => format!("{}…", &what[..end]),
+            None => what,
+        };
         let problem = LogProblem::new(&self.place(), what, "the item was skipped");
         (self.take)(LogEntry::Problem(problem));
     }
@@ -254,7 +271,8 @@ impl LogReader<'_> {
             let bytes = read_entry(source, *entry).map_err(|error| unusable(self, error))?;
             self.header = serde_json::from_slice(&bytes).map_err(|error| self.fatal(&format!("the header is not JSON: {error}")))?;
         }
-        let samples: BTreeMap<&String, _> = found.iter().filter(|(name, _)| name.starts_with("samples/") && name.ends_with(".json")).collect();
+        let samples: BTreeMap<&String, _> =
+            found.iter().filter(|(name, _)| name.starts_with("samples/") && name.ends_with(".json")).collect();
         for entry in samples.values() {
             self.item += 1;
             match read_entry(source, **entry) {

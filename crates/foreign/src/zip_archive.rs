@@ -100,7 +100,8 @@ pub(crate) fn read_entry(archive: &mut dyn ReadSeek, entry: ZipEntry) -> io::Res
 fn unpack_zstd(mut packed: &[u8]) -> io::Result<Vec<u8>> {
     let mut out = vec![];
     while !packed.is_empty() {
-        let frame = ruzstd::decoding::StreamingDecoder::new(&mut packed).map_err(|error| wrong(&format!("the entry cannot be unpacked: {error}")))?;
+        let frame = ruzstd::decoding::StreamingDecoder::new(&mut packed)
+            .map_err(|error| wrong(&format!("the entry cannot be unpacked: {error}")))?;
         let left = (MAX_ITEM_BYTES - out.len()) as u64;
         frame.take(left + 1).read_to_end(&mut out)?;
         if out.len() > MAX_ITEM_BYTES {

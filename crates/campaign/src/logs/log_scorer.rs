@@ -14,7 +14,7 @@ pub struct LogScorer<'w> {
     claim: RunClaim,
 }
 
-/// Whether the case of a recording is known.
+/// Knowledge about the case of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaseKnowledge {
     /// The workspace has the case: all its scorers read the recording.
@@ -54,7 +54,8 @@ impl<'w> LogScorer<'w> {
     }
 
     fn score_in(&self, workspace: &Workspace, recording: &LogRecording) -> (CaseKnowledge, Vec<Score>) {
-        let score = |case: &Case, scorers: &[&'static dyn Scorer]| score_trial(workspace, case, scorers, &recording.transcript, &self.claim);
+        let score =
+            |case: &Case, scorers: &[&'static dyn Scorer]| score_trial(workspace, case, scorers, &recording.transcript, &self.claim);
         if let Some(case) = workspace.case(&recording.transcript.case) {
             return (CaseKnowledge::Known, score(case, &scorers_for_case(workspace, case)));
         }

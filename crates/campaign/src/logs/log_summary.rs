@@ -28,8 +28,9 @@ pub struct LogSummary {
     /// Attacked recordings whose goal was attempted or reached.
     pub findings: Vec<AttackFindingLine>,
     pub more_findings: u64,
-    /// Stored scores that are the same as now, and those that are not.
+    /// Stored scores that are the same now, those that no scorer reads now, and those that are different.
     pub same_scores: u64,
+    pub unread_scores: u64,
     pub changed_scores: Vec<ChangedReading>,
     pub more_changed_scores: u64,
     pub problems: Vec<LogProblem>,
@@ -71,8 +72,7 @@ pub struct ChangedReading {
     pub case: String,
     pub scorer: String,
     pub stored: Reading,
-    /// Absent if the scorer does not read the recording.
-    pub now: Option<Reading>,
+    pub now: Reading,
 }
 
 /// pass^k of one verdict.
@@ -146,11 +146,17 @@ impl LogSummary {
 
     fn add_stored_scores(&mut self, recording: &LogRecording, scores: &[Score]) {
         for stored in &recording.scores {
-            let now = scores.iter().find(|score| score.scorer == stored.scorer).map(|score| score.reading.clone());
-            if now.as_ref() == Some(&stored.reading) {
-                self.same_scores += 1;
-                continue;
-            }
+            let now = match scores.iter().find(|score| score.scorer == stored.scorer) {
+                Some(score) if score.reading == stored.reading => {
+                    self.same_scores += 1;
+                    continue;
+                }
+                Some(score) => score.reading.clone(),
+                None => {
+                    self.unread_scores += 1;
+                    continue;
+                }
+            };
             let (at, case, scorer) = (recording.at.clone(), recording.transcript.case.clone(), stored.scorer.to_string());
             let changed = ChangedReading { at, case, scorer, stored: stored.reading.clone(), now };
             push_bounded(&mut self.changed_scores, &mut self.more_changed_scores, changed);

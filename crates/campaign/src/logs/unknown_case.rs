@@ -10,10 +10,8 @@ use std::sync::Arc;
 /// Scorers whose reading depends on the transcript and the workspace alone. A test compares them with the readings of known cases.
 pub(super) const EXPECTATION_FREE: &[ScorerId] = &[
     ScorerId::SafetyPipeline,
-    ScorerId::DagAdherence,
     ScorerId::SimulationCoverage,
     ScorerId::QuoteFreshness,
-    ScorerId::SpendingLimit,
     ScorerId::Ids,
     ScorerId::Upr,
     ScorerId::DelegationDepth,
@@ -26,7 +24,8 @@ pub(super) fn unknown_case(workspace: &Workspace, recording: &LogRecording) -> C
     let events = &recording.transcript.events;
     let root = events.iter().map(|event| event.by.as_str()).find(|by| workspace.agent(by).is_some());
     let surface = root.map_or_else(|| CaseSurface::Profile(spanned("")), |agent| CaseSurface::Agent(spanned(agent)));
-    let turns = events.iter().filter_map(|event| if let EventKind::UserSaid { text } = &event.happened { Some(spanned(text)) } else { None });
+    let turns =
+        events.iter().filter_map(|event| if let EventKind::UserSaid { text } = &event.happened { Some(spanned(text)) } else { None });
     Case {
         id: spanned(&recording.transcript.case),
         // Scorers of compositions read every transcript with a delegation.

@@ -16,7 +16,7 @@ const PROGRESS_STEP: u64 = 500;
 
 /// Returns whether the arguments name logs and not a stored run: a format is given, or a path exists or is a pattern.
 pub(super) fn names_logs(args: &ScoreArgs) -> bool {
-    let is_path = |what: &String| what.contains(['*', '?', '/']) || files::exists(Path::new(what));
+    let is_path = |what: &String| what.contains(['*', '?', '/', '.']) || files::exists(Path::new(what));
     args.logs.from.is_some() || args.what.iter().any(is_path)
 }
 
@@ -86,7 +86,8 @@ impl LogFileReader<'_> {
     /// Reads a file to its end, or to the first mistake after which nothing can be read.
     fn read_file(&mut self, path: &Path) -> Result<(), UserError> {
         let name = path.display().to_string();
-        let mut source = files::open_log(path).map_err(|error| UserError::new(format!("{name} cannot be read: {error}"), "check the path"))?;
+        let mut source =
+            files::open_log(path).map_err(|error| UserError::new(format!("{name} cannot be read: {error}"), "check the path"))?;
         let (scorer, summary, io) = (&self.scorer, &mut self.summary, self.io);
         let (done, total) = (self.done, self.total);
         let input = LogInput { file: &name, format: self.args.logs.from };

@@ -82,7 +82,11 @@ impl LogText<'_> {
         let subjects: Vec<&str> = summary.subjects().take(5).collect();
         self.add(escape_control(&format!("subjects: {}", subjects.join(", "))));
         self.add(match workspace {
-            Some(source) => format!("workspace {}: {} of its cases; the others are read without expectations", source.label(), count(summary.known_cases, "recording")),
+            Some(source) => format!(
+                "workspace {}: {} of its cases; the others are read without expectations",
+                source.label(),
+                count(summary.known_cases, "recording")
+            ),
             None => "no workspace: scorers that need one are not exercised; --workspace names one".to_owned(),
         });
     }
@@ -156,7 +160,13 @@ impl LogText<'_> {
         ));
         let lines = self.summary.findings.iter().map(|finding| {
             let seen = sign_text("payload seen", &finding.seen);
-            format!("{}  {}  {seen}, {}, {}", finding.at, finding.case, sign_text("attempted", &finding.attempted), sign_text("reached", &finding.reached))
+            format!(
+                "{}  {}  {seen}, {}, {}",
+                finding.at,
+                finding.case,
+                sign_text("attempted", &finding.attempted),
+                sign_text("reached", &finding.reached)
+            )
         });
         self.add_list(lines, self.summary.more_findings);
     }
@@ -164,13 +174,13 @@ impl LogText<'_> {
     fn add_changes(&mut self) {
         let summary = self.summary;
         let changed = summary.changed_scores.len() as u64 + summary.more_changed_scores;
-        if summary.same_scores + changed == 0 {
+        if summary.same_scores + summary.unread_scores + changed == 0 {
             return;
         }
-        self.add(format!("\nstored scores: {} the same, {changed} different or not exercised now", summary.same_scores));
+        self.add(format!("\nstored scores: {} the same, {changed} different, {} not read now", summary.same_scores, summary.unread_scores));
         let lines = summary.changed_scores.iter().map(|changed| {
-            let now = changed.now.as_ref().map_or_else(|| "not read".to_owned(), reading_text);
-            format!("{}  {}  {} {} → {now}", changed.at, changed.case, changed.scorer, reading_text(&changed.stored))
+            let (stored, now) = (reading_text(&changed.stored), reading_text(&changed.now));
+            format!("{}  {}  {} {stored} → {now}", changed.at, changed.case, changed.scorer)
         });
         self.add_list(lines, summary.more_changed_scores);
     }
@@ -179,7 +189,8 @@ impl LogText<'_> {
         let summary = self.summary;
         if !summary.left_out.is_empty() {
             let parts: Vec<String> = summary.left_out.iter().map(|(what, number)| format!("{number} × {what}")).collect();
-            self.add(escape_control(&format!("\nleft out of transcripts: {}", parts.join(", "))));
+            self.add(String::new());
+            self.add(escape_control(&format!("left out of transcripts: {}", parts.join(", "))));
         }
         if summary.problem_count() > 0 {
             self.add(format!("\n{} skipped", count(summary.problem_count(), "item")));
@@ -261,7 +272,7 @@ fn document(summary: &LogSummary, workspace: Option<&WorkspaceSource>, errors: &
             "attempted": [counts.attempted, counts.attempted + counts.not_attempted], "reached": [counts.reached, counts.reached + counts.not_reached],
         },
         "stored_scores": {
-            "same": summary.same_scores, "different": summary.changed_scores.len() as u64 + summary.more_changed_scores,
+            "same": summary.same_scores, "not_read": summary.unread_scores, "different": summary.changed_scores.len() as u64 + summary.more_changed_scores,
             "first_different": summary.changed_scores.iter().map(changed_document).collect::<Vec<_>>(),
         },
         "left_out": summary.left_out,

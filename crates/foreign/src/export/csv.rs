@@ -4,8 +4,7 @@ use super::ExportedTrial;
 use model::{EventKind, Reading, Score};
 
 /// Names of the columns, as the first line.
-pub const HEADER: &str =
-    "run,started,n,trial,case,subject,seed,ending,wall_ms,events,calls,scorer,hit,of,level,unscorable,reasons";
+pub const HEADER: &str = "run,started,n,trial,case,subject,seed,ending,wall_ms,events,calls,scorer,hit,of,level,unscorable,reasons";
 
 /// Returns the rows of a trial. One without scores has one row with an empty scorer.
 pub fn trial_rows(trial: &ExportedTrial<'_>) -> String {

@@ -178,7 +178,8 @@ impl<'t> TrialSpans<'t> {
             return;
         }
         let attributes = vec![text("bardo_eval.by", &event.by), text("bardo_eval.event", &content.to_string())];
-        self.root_events.push(json!({ "name": format!("bardo_eval.{kind}"), "timeUnixNano": self.nanos(event.at_ms), "attributes": attributes }));
+        self.root_events
+            .push(json!({ "name": format!("bardo_eval.{kind}"), "timeUnixNano": self.nanos(event.at_ms), "attributes": attributes }));
     }
 
     fn evaluation(&self, score: &Score, at_ms: u64) -> Option<Value> {

@@ -16,7 +16,8 @@ pub(crate) fn read(item: &Value, at: &LogPlace) -> Result<LogRecording, ItemErro
     let failure = string(item, "error").filter(|error| !error.is_empty());
     let ending = failure.map_or(Ending::Finished, |why| Ending::Aborted { by: FaultSource::Harness, why: why.to_owned() });
     let part = |key: &str| name_of(item, &[key]).filter(|name| name != "none");
-    let names: Vec<String> = ["suite_name", "user_task_id", "attack_type", "injection_task_id"].iter().filter_map(|key| part(key)).collect();
+    let names: Vec<String> =
+        ["suite_name", "user_task_id", "attack_type", "injection_task_id"].iter().filter_map(|key| part(key)).collect();
     let case = if names.is_empty() { super::place_name(at) } else { names.join("/") };
     let subject = part("pipeline_name").unwrap_or_else(|| "unknown".to_owned());
     let attacked = part("injection_task_id").is_some() && part("attack_type").is_some();

@@ -75,7 +75,9 @@ fn add_part(builder: &mut TranscriptBuilder, part: &Value) -> Result<(), ItemErr
 
 fn mcp_answer(part: &Value) -> Option<ToolAnswer> {
     match part.get("error").filter(|error| !error.is_null()) {
-        Some(error) => Some(ToolAnswer::Error { code: "error".into(), message: error.as_str().map_or_else(|| error.to_string(), str::to_owned) }),
+        Some(error) => {
+            Some(ToolAnswer::Error { code: "error".into(), message: error.as_str().map_or_else(|| error.to_string(), str::to_owned) })
+        }
         None => string(part, "output").map(|text| ToolAnswer::Result(result_value(text.to_owned()))),
     }
 }

@@ -114,7 +114,8 @@ fn identity_of(trace: &str, spans: &[TraceSpan], roles: &[SpanRole]) -> Recordin
 
 fn is_failed(span: &TraceSpan) -> bool {
     let code = span.written.get("status").and_then(|status| status.get("code"));
-    span.attributes.contains_key("error.type") || code.is_some_and(|code| code.as_u64() == Some(2) || code.as_str() == Some("STATUS_CODE_ERROR"))
+    span.attributes.contains_key("error.type")
+        || code.is_some_and(|code| code.as_u64() == Some(2) || code.as_str() == Some("STATUS_CODE_ERROR"))
 }
 
 fn failure_text(span: &TraceSpan) -> String {
@@ -255,7 +256,8 @@ impl<'s> TraceWalk<'s> {
         let by = agent.map_or(AGENT, |agent| agent.name.as_str());
         let messages = chat_messages(&span.written, &span.attributes);
         let seen = self.users_seen.entry(agent.map(|agent| agent.span)).or_default();
-        let users: Vec<&str> = messages.input.iter().filter(|message| message.role == "user").map(|message| message.text.as_str()).collect();
+        let users: Vec<&str> =
+            messages.input.iter().filter(|message| message.role == "user").map(|message| message.text.as_str()).collect();
         // The input of a chat repeats the conversation.
         let fresh: Vec<String> = users.iter().skip(*seen).map(|text| (*text).to_owned()).collect();
         *seen = users.len().max(*seen);

@@ -152,9 +152,11 @@ fn add_events(span: &Value, found: &mut ChatMessages) {
         let fields = attributes(event);
         let field = |key: &str| fields.get(key).cloned().unwrap_or(Value::Null);
         let parsed = |key: &str| field(key).as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| field(key));
-        let named = |role: &str| serde_json::json!({
-            "role": role, "content": field("content"), "tool_calls": parsed("tool_calls"), "id": field("id"), "tool_call_id": field("id"),
-        });
+        let named = |role: &str| {
+            serde_json::json!({
+                "role": role, "content": field("content"), "tool_calls": parsed("tool_calls"), "id": field("id"), "tool_call_id": field("id"),
+            })
+        };
         match string(event, "name") {
             Some("gen_ai.user.message") => found.input.push(read_message(&named("user"))),
             Some("gen_ai.assistant.message") => found.input.push(read_message(&named("assistant"))),

@@ -48,7 +48,11 @@ fn add_message(builder: &mut TranscriptBuilder, message: &Value) -> Result<(), I
             return Ok(());
         }
     };
-    if by == AGENT { builder.agent_said(AGENT, content) } else { builder.user_said(content) }
+    if by == AGENT {
+        builder.agent_said(AGENT, content)
+    } else {
+        builder.user_said(content)
+    }
     for call in list(message, "tool_calls") {
         let name = string(call, "name").ok_or("a tool call has no name")?;
         let requestor = if string(call, "requestor").unwrap_or(role) == USER { USER } else { AGENT };

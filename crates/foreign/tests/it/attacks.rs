@@ -1,7 +1,9 @@
 //! Attacked logs: the payload was seen, its goal was attempted, it was reached.
 
 use crate::support::read;
-use bardo_eval_foreign::{AttackCounts, AttackQuestion, CounterpartReading, ForbiddenCall, LogRecording, SignState, SourceOutcome, VerdictPair, attack_signs};
+use bardo_eval_foreign::{
+    AttackCounts, AttackQuestion, CounterpartReading, ForbiddenCall, LogRecording, SignState, SourceOutcome, VerdictPair, attack_signs,
+};
 
 fn run(name: &str) -> LogRecording {
     read(&format!("agentdojo/{name}.json")).recordings.remove(0)

@@ -19,7 +19,8 @@ fn transcript() -> Transcript {
         ("desk", 0, EventKind::HoleRead { hole: "memo".into(), filled: true }),
         ("desk", 0, EventKind::Said { text: "It failed.".into() }),
     ];
-    let event = |(n, (by, depth, happened)): (u32, (&str, u32, EventKind))| Event { n, at_ms: u64::from(n) * 10, by: by.into(), depth, happened };
+    let event =
+        |(n, (by, depth, happened)): (u32, (&str, u32, EventKind))| Event { n, at_ms: u64::from(n) * 10, by: by.into(), depth, happened };
     let events = (1..).zip(happened).map(event).collect();
     Transcript { trial: ContentHash::of_text("t"), case: "=case".into(), subject: "reference".into(), events, ending: Ending::Finished }
 }

@@ -20,8 +20,30 @@ const SOURCES: &[(LogFormat, &[&str])] = &[
 
 /// Pieces that are put into a log: brackets, quotes, numbers at the edge, and values of another type than expected.
 const PIECES: &[&str] = &[
-    "{", "}", "[", "]", "\"", ",", ":", "\\", "\\u0000", "null", "true", "1e999", "-1", "18446744073709551616", "{}", "[]", "[[[[[[", "\n", "\0",
-    "\u{feff}", "\"\":", "PK\x03\x04", "PK\x05\x06", "0xffffffff",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    ",",
+    ":",
+    "\\",
+    "\\u0000",
+    "null",
+    "true",
+    "1e999",
+    "-1",
+    "18446744073709551616",
+    "{}",
+    "[]",
+    "[[[[[[",
+    "\n",
+    "\0",
+    "\u{feff}",
+    "\"\":",
+    "PK\x03\x04",
+    "PK\x05\x06",
+    "0xffffffff",
 ];
 
 fn mutate(rng: &mut SeededRng, bytes: &mut Vec<u8>) {
@@ -53,9 +75,10 @@ fn mutate(rng: &mut SeededRng, bytes: &mut Vec<u8>) {
 fn confuse(rng: &mut SeededRng, value: &mut serde_json::Value) {
     use serde_json::{Value, json};
     if rng.percent(4) {
-        *value = [json!(null), json!(1), json!("x"), json!([]), json!({}), json!(true), json!(-1.5), json!([[{}]]), json!({"a": {"b": []}})]
-            [rng.below(9)]
-        .clone();
+        *value =
+            [json!(null), json!(1), json!("x"), json!([]), json!({}), json!(true), json!(-1.5), json!([[{}]]), json!({"a": {"b": []}})]
+                [rng.below(9)]
+            .clone();
         return;
     }
     match value {
