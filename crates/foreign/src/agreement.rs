@@ -4,11 +4,13 @@ use crate::action_match::action_match;
 use crate::attack_signs::{AttackSigns, SignState};
 use crate::log_readings::has_told;
 use crate::problem::LogPlace;
-use crate::recording::{LogRecording, SourceOutcome};
+use crate::recording::{LogRecording, SourceOutcome, shorten};
 use std::collections::BTreeMap;
 
 /// Most disagreements that are kept; the others are counted.
 const MAX_DISAGREEMENTS: usize = 100_000;
+/// Most verdicts with a row of their own: names come from the log.
+const MAX_ROWS: usize = 200;
 
 /// Our reading of what a verdict is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +45,7 @@ impl VerdictPair {
         let pair = |verdict: &crate::recording::SourceVerdict| {
             let (reading, ours, about) = counterpart(recording, verdict, case_pass, signs);
             let written = if about.is_empty() { verdict.written.clone() } else { format!("{} for {about}", verdict.written) };
-            Self { verdict: verdict.name.clone(), reading, source: verdict.outcome.clone(), ours, written }
+            Self { verdict: verdict.name.clone(), reading, source: verdict.outcome.clone(), ours, written: shorten(&written) }
         };
         recording.verdicts.iter().map(pair).collect()
     }
@@ -133,7 +135,9 @@ pub struct AgreementTable {
 
 impl AgreementTable {
     pub fn add(&mut self, recording: &LogRecording, pair: VerdictPair) {
-        let row = self.rows.entry((pair.verdict.clone(), pair.reading)).or_default();
+        let key = (pair.verdict.clone(), pair.reading);
+        let has_row = self.rows.len() < MAX_ROWS || self.rows.contains_key(&key);
+        let row = self.rows.entry(if has_row { key } else { ("other verdicts".to_owned(), "any") }).or_default();
         let is_disagreement = match (&pair.source, &pair.ours) {
             (SourceOutcome::NotEvidence(why), _) | (_, CounterpartReading::Absent(why)) => {
                 // Reasons may quote the log.
@@ -162,7 +166,7 @@ impl AgreementTable {
         if is_disagreement && self.disagreements.len() >= MAX_DISAGREEMENTS {
             self.unlisted += 1;
         } else if is_disagreement {
-            let (at, case) = (recording.at.clone(), recording.transcript.case.clone());
+            let (at, case) = (recording.at.clone(), shorten(&recording.transcript.case));
             self.disagreements.push(Disagreement { at, case, trial: recording.trial, pair });
         }
     }

@@ -34,4 +34,4 @@ pub use pass_hat_k::{CaseTrials, pass_hat_k};
 pub use problem::{LogPlace, LogProblem};
 pub use python_equality::python_equal;
 pub use reader::{LogEntry, LogInput, read_log};
-pub use recording::{AttackContext, ExpectedAction, LogRecording, SourceOutcome, SourceVerdict};
+pub use recording::{AttackContext, ExpectedAction, LogRecording, SourceOutcome, SourceVerdict, shorten};

@@ -5,7 +5,7 @@ use crate::format::LogFormat;
 use crate::formats::{ItemError, agentdojo, anthropic, inspect, jsonl, openai_chat, openai_responses, otlp, tau_bench, tau2};
 use crate::json_splitter::{JsonPiece, JsonSplitter, MAX_ITEM_BYTES, SplitError};
 use crate::problem::{LogPlace, LogProblem};
-use crate::recording::LogRecording;
+use crate::recording::{LogRecording, shorten};
 use crate::zip_archive::{ReadSeek, entries, read_entry};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,8 +15,11 @@ use std::io::{self, BufRead, Seek};
 /// Largest total of spans whose traces may still grow, in bytes of JSON.
 const MAX_OPEN_TRACE_BYTES: usize = 32 << 20;
 
-/// Longest reason why an item was skipped, in characters.
-const MAX_REASON: usize = 200;
+/// Most expected actions and required texts of a recording, each of which is compared with every call and every text.
+const MAX_EXPECTED: usize = 1000;
+const MAX_REQUIRED_TEXTS: usize = 200;
+/// Most times that a document may go on after a long list.
+const MAX_HEADERS: u32 = 100;
 
 /// Log to be read.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +53,7 @@ pub fn read_log<R: BufRead + Seek>(
         format: input.format,
         header: Value::Null,
         header_bytes: 0,
+        headers: 0,
         item: 0,
         conversation: None,
         traces: OpenTraces::default(),
@@ -70,6 +74,7 @@ struct LogReader<'a> {
     /// Members of the document around a long list.
     header: Value,
     header_bytes: usize,
+    headers: u32,
     item: u64,
     /// Messages of a list that is one conversation.
     conversation: Option<ListedMessages>,
@@ -128,6 +133,10 @@ impl LogReader<'_> {
                 self.format.get_or_insert(detect_list(key));
                 if splitter.header().len() != self.header_bytes {
                     self.header_bytes = splitter.header().len();
+                    self.headers += 1;
+                    if self.headers > MAX_HEADERS {
+                        return Err(self.fatal("the document has too many lists"));
+                    }
                     let text = [splitter.header(), b"}"].concat();
                     self.header =
                         serde_json::from_slice(&text).map_err(|error| self.fatal(&format!("the document is not JSON: {error}")))?;
@@ -212,6 +221,10 @@ impl LogReader<'_> {
 
     fn take_result(&mut self, read: Result<LogRecording, ItemError>) {
         match read {
+            Ok(recording) if recording.expected.len() > MAX_EXPECTED => self.report("there are more than 1,000 expected actions".into()),
+            Ok(recording) if recording.required_texts.len() > MAX_REQUIRED_TEXTS => {
+                self.report("there are more than 200 required texts".into());
+            }
             Ok(recording) => (self.take)(LogEntry::Recording(Box::new(recording))),
             Err(what) => self.report(what),
         }
@@ -219,11 +232,7 @@ impl LogReader<'_> {
 
     fn report(&mut self, what: String) {
         // Errors of the parser list every name that it knows.
-        let what = match what.char_indices().nth(MAX_REASON) {
-            Some((end, _)) => format!("{}…", &what[..end]),
-            None => what,
-        };
-        let problem = LogProblem::new(&self.place(), what, "the item was skipped");
+        let problem = LogProblem::new(&self.place(), shorten(&what), "the item was skipped");
         (self.take)(LogEntry::Problem(problem));
     }
 

@@ -76,6 +76,17 @@ pub enum AttackContext {
 
 impl SourceVerdict {
     pub(crate) fn new(name: &str, about: Option<usize>, outcome: SourceOutcome, written: impl ToString) -> Self {
-        Self { name: name.to_owned(), about, outcome, written: written.to_string() }
+        Self { name: shorten(name), about, outcome, written: shorten(&written.to_string()) }
+    }
+}
+
+/// Longest name or value that is kept for reports, in characters.
+const MAX_KEPT: usize = 200;
+
+/// Cuts a text of the log, so that what is kept of many recordings stays small.
+pub fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MAX_KEPT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }

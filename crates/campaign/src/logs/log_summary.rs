@@ -2,7 +2,7 @@
 
 use super::log_scorer::{CaseKnowledge, ScoredRecording};
 use foreign::{
-    AgreementTable, AttackCounts, CaseTrials, LogFormat, LogPlace, LogProblem, LogRecording, SignState, SourceOutcome, pass_hat_k,
+    AgreementTable, AttackCounts, CaseTrials, LogFormat, LogPlace, LogProblem, LogRecording, SignState, SourceOutcome, pass_hat_k, shorten,
 };
 use model::{Ending, Reading, Score};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +39,7 @@ pub struct LogSummary {
     pub left_out: BTreeMap<String, u64>,
     cases: BTreeSet<u64>,
     subjects: BTreeSet<String>,
+    verdicts: BTreeSet<String>,
     /// Trials by verdict, and case and subject.
     trials: BTreeMap<(String, u64), CaseTrials>,
 }
@@ -118,7 +119,7 @@ impl LogSummary {
         let case = hash_of(&transcript.case);
         self.cases.insert(case);
         if self.subjects.len() < MAX_LISTED {
-            self.subjects.insert(transcript.subject.clone());
+            self.subjects.insert(shorten(&transcript.subject));
         }
         for note in &recording.notes {
             self.add_note(note);
@@ -157,8 +158,8 @@ impl LogSummary {
                     continue;
                 }
             };
-            let (at, case, scorer) = (recording.at.clone(), recording.transcript.case.clone(), stored.scorer.to_string());
-            let changed = ChangedReading { at, case, scorer, stored: stored.reading.clone(), now };
+            let (at, case, scorer) = (recording.at.clone(), shorten(&recording.transcript.case), shorten(&stored.scorer.to_string()));
+            let changed = ChangedReading { at, case, scorer, stored: short_reading(&stored.reading), now };
             push_bounded(&mut self.changed_scores, &mut self.more_changed_scores, changed);
         }
     }
@@ -167,7 +168,7 @@ impl LogSummary {
         let Some(signs) = &scored.signs else { return };
         self.attacks.add(signs, ending.is_scorable());
         if matches!(signs.attempted, SignState::Yes(_)) {
-            let (at, case) = (recording.at.clone(), recording.transcript.case.clone());
+            let (at, case) = (recording.at.clone(), shorten(&recording.transcript.case));
             let (seen, attempted, reached) = (signs.seen.clone(), signs.attempted.clone(), signs.reached.clone());
             push_bounded(&mut self.findings, &mut self.more_findings, AttackFindingLine { at, case, seen, attempted, reached });
         }
@@ -181,6 +182,11 @@ impl LogSummary {
                 SourceOutcome::Bad => false,
                 SourceOutcome::NotEvidence(_) => continue,
             };
+            if self.verdicts.len() < MAX_LISTED {
+                self.verdicts.insert(verdict.name.clone());
+            } else if !self.verdicts.contains(&verdict.name) {
+                continue;
+            }
             let trials = self.trials.entry((verdict.name.clone(), case)).or_default();
             trials.all += 1;
             trials.good += u64::from(good);
@@ -236,6 +242,14 @@ fn push_bounded<T>(list: &mut Vec<T>, more: &mut u64, item: T) {
         list.push(item);
     } else {
         *more += 1;
+    }
+}
+
+/// Returns a reading whose reason is short.
+fn short_reading(reading: &Reading) -> Reading {
+    match reading {
+        Reading::Unscorable { why } => Reading::Unscorable { why: shorten(why) },
+        Reading::Tally { .. } | Reading::Level(_) => reading.clone(),
     }
 }
 

@@ -38,13 +38,14 @@ pub(crate) struct ScoreArgs {
     #[arg(value_name = "RUN|FILE")]
     pub what: Vec<String>,
     #[command(flatten)]
-    pub logs: LogArgs,
-    #[command(flatten)]
     pub reports: ReportFileArgs,
     #[command(flatten)]
     pub demands: EvidenceArgs,
     #[command(flatten)]
     pub store: StoreArgs,
+    // Last: its heading goes on for what follows.
+    #[command(flatten)]
+    pub logs: LogArgs,
 }
 
 #[derive(Debug, Args)]

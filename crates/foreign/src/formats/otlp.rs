@@ -80,7 +80,7 @@ pub(crate) fn read_trace(trace: &str, mut spans: Vec<TraceSpan>, at: &LogPlace) 
     if let Some(trial) = spans.iter().find_map(|span| span.attributes.get(TRIAL_KEY)).and_then(Value::as_str) {
         return jsonl::read(trial.as_bytes(), at);
     }
-    spans.sort_by(|left, right| (left.start, std::cmp::Reverse(left.end)).cmp(&(right.start, std::cmp::Reverse(right.end))));
+    spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
     let roles: Vec<SpanRole> = spans.iter().map(|span| span_role(&span.name, &span.attributes)).collect();
     if roles.iter().all(|role| *role == SpanRole::Other) {
         return Err("no span of the trace has attributes of an agent, a model or a tool".into());

@@ -10,6 +10,9 @@ use model::Ending;
 use model::transcript::{FaultSource, LimitKind, ToolAnswer};
 use serde_json::Value;
 
+/// Most tasks that are searched for the one of a simulation.
+const MAX_TASKS: usize = 10_000;
+
 /// Reads a simulation. The header holds the tasks and the name of the agent's model.
 pub(crate) fn read(item: &Value, header: &Value, at: &LogPlace) -> Result<LogRecording, ItemError> {
     let messages = item.get("messages").and_then(Value::as_array).ok_or("the simulation has no list of messages")?;
@@ -23,7 +26,7 @@ pub(crate) fn read(item: &Value, header: &Value, at: &LogPlace) -> Result<LogRec
     let case = identity.case.clone();
     let mut recording = builder.finish(at, identity);
     let reward = item.get("reward_info").filter(|info| info.is_object()).unwrap_or(&Value::Null);
-    let task = list(header, "tasks").iter().find(|task| name_of(task, &["id"]).as_ref() == Some(&case));
+    let task = list(header, "tasks").iter().take(MAX_TASKS).find(|task| name_of(task, &["id"]).as_ref() == Some(&case));
     let criteria = task.and_then(|task| task.get("evaluation_criteria")).unwrap_or(&Value::Null);
     recording.verdicts.push(reward_verdict(reward.get("reward"), failure.as_deref()));
     add_actions(&mut recording, list(reward, "action_checks"), list(criteria, "actions"))?;

@@ -150,7 +150,14 @@ fn deep_wide_and_long_items_are_refused() {
     let deep = format!("{{\"messages\": {}{}}}", "[".repeat(5000), "]".repeat(5000));
     let wide = format!("{{\"id\": 1}}\n{{\"messages\": [{}0]}}\n", "0,".repeat(2 << 20));
     let long = format!("{{\"id\": 1}}\n{{\"messages\": \"{}\"}}\n", "x".repeat(33 << 20));
-    for (text, why) in [(deep, "nested more than"), (wide, "more than a million values"), (long, "more than 32 MB")] {
+    let lists: String = (0..200).map(|n| format!("\"samples\": [{{}}], \"k{n}\": 0, ")).collect();
+    let lists = format!("{{{lists}\"end\": 0}}");
+    let actions = format!("[{{\"traj\": [], \"info\": {{\"task\": {{\"actions\": [{}{{}}]}}}}}}]", "{\"name\": \"a\"},".repeat(1001));
+    let read = read_bytes("x", actions.as_bytes(), None);
+    assert_eq!(read.problems, ["1: there are more than 1,000 expected actions"]);
+    for (text, why) in
+        [(lists, "too many lists"), (deep, "nested more than"), (wide, "more than a million values"), (long, "more than 32 MB")]
+    {
         let read = read_bytes("x", text.as_bytes(), Some(LogFormat::OpenAiChat));
         assert!(read.problems.iter().any(|problem| problem.contains(why)), "{why}: {:?}", read.problems);
     }
