@@ -14,6 +14,7 @@ mod failed_cases;
 mod funding;
 mod golden;
 mod judging;
+mod logs;
 mod plan;
 mod prepare;
 mod red_team;
@@ -42,6 +43,7 @@ pub use failed_cases::failed_cases;
 pub use funding::FundingAdvice;
 pub use golden::{BaselineStatus, ChangedCase, GoldenDiff, GoldenSet, WordingChange, WordingCounts, WordingVerdict};
 pub use judging::{CalibrationError, CalibrationIntervals, CalibrationReport, UnreadVerdict, ask_judge, calibrate_judge};
+pub use logs::{AttackFindingLine, CaseKnowledge, ChangedReading, LogScorer, LogSummary, ReadingTotals, ScoredRecording, TrialShare};
 pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
 pub use red_team::{AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, attack_workspace, stored_run_workspace};
@@ -53,7 +55,7 @@ pub use selftest::{
 };
 pub use spec::{
     AttackerSettings, CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, UnknownChain,
-    UnknownName, inline_subject, select,
+    UnknownName, glob_match, inline_subject, select,
 };
 pub use summary::{AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, UnreadFailures};
 pub use tokio_util::sync::CancellationToken;

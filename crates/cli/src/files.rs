@@ -150,16 +150,35 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     }
 }
 
+/// Like [`write()`], with a text that is written piece by piece.
+pub(crate) fn write_streamed(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => replace_streamed(&fs::canonicalize(path)?, Some(found.permissions()), write),
+        Ok(found) if found.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),
+        Ok(_) => write(&mut fs::OpenOptions::new().write(true).open(path)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => replace_streamed(path, None, write),
+        Err(error) => Err(error),
+    }
+}
+
 /// Writes a temporary file beside the path and renames it.
 fn replace(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {
+    replace_streamed(path, permissions, |file| file.write_all(text.as_bytes()))
+}
+
+fn replace_streamed(
+    path: &Path,
+    permissions: Option<fs::Permissions>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let draft = folder.join(format!(".{name}.{}", std::process::id()));
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&draft)?;
-    let written = file
-        .write_all(text.as_bytes())
-        .and_then(|()| permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions)))
+    let mut file = io::BufWriter::new(fs::OpenOptions::new().write(true).create_new(true).open(&draft)?);
+    let written = write(&mut file)
+        .and_then(|()| file.flush())
+        .and_then(|()| permissions.map_or(Ok(()), |permissions| file.get_ref().set_permissions(permissions)))
         .and_then(|()| fs::rename(&draft, path));
     if written.is_err() {
         // A failure to remove the temporary file must not hide the first error.
@@ -208,6 +227,106 @@ impl LineFile {
     pub(crate) fn append(&mut self, line: &str) -> io::Result<()> {
         self.0.write_all(format!("{line}\n").as_bytes())
     }
+}
+
+/// Buffer of a log that is read.
+const LOG_BUFFER: usize = 1 << 20;
+/// Most files of logs.
+const MAX_LOGS: usize = 1_000_000;
+/// Names of logs in a folder.
+const LOG_ENDINGS: &[&str] = &["json", "jsonl", "ndjson", "eval"];
+
+/// Opens a log of any size.
+pub(crate) fn open_log(path: &Path) -> io::Result<io::BufReader<fs::File>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    Ok(io::BufReader::with_capacity(LOG_BUFFER, fs::File::open(path)?))
+}
+
+pub(crate) fn file_size(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |found| found.len())
+}
+
+/// Returns the logs that a path names: a file, all logs in a folder and its folders, or what a pattern with `*`, `?` and `**` matches, sorted.
+///
+/// # Errors
+/// If there is none, or a folder cannot be read.
+pub(crate) fn find_logs(path: &str) -> io::Result<Vec<PathBuf>> {
+    let mut found = vec![];
+    if !path.contains(['*', '?']) || Path::new(path).exists() {
+        let named = Path::new(path);
+        if fs::metadata(named)?.is_dir() {
+            add_logs(named, 0, &mut found)?;
+        } else {
+            found.push(named.to_owned());
+        }
+    } else {
+        let start = if path.starts_with('/') { PathBuf::from("/") } else { PathBuf::new() };
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        add_matches(&start, &parts, 0, &mut found)?;
+    }
+    if found.is_empty() { Err(io::Error::new(io::ErrorKind::NotFound, "no logs were found")) } else { Ok(found) }
+}
+
+fn sorted_entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+}
+
+fn add_logs(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    for path in sorted_entries(folder)?.into_iter().filter(|path| !is_hidden(path)) {
+        // Links are not followed: they could lead in circles.
+        let kind = fs::symlink_metadata(&path)?;
+        let is_log = path.extension().is_some_and(|ending| LOG_ENDINGS.contains(&ending.to_string_lossy().as_ref()));
+        if kind.is_dir() && depth < MAX_DEPTH {
+            add_logs(&path, depth + 1, found)?;
+        } else if kind.is_file() && is_log && found.len() < MAX_LOGS {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn add_matches(folder: &Path, parts: &[&str], depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    let Some((first, rest)) = parts.split_first() else { return Ok(()) };
+    if !first.contains(['*', '?']) {
+        let next = folder.join(first);
+        return match rest.is_empty() {
+            true if next.is_file() && found.len() < MAX_LOGS => {
+                found.push(next);
+                Ok(())
+            }
+            false if next.is_dir() => add_matches(&next, rest, depth, found),
+            true | false => Ok(()),
+        };
+    }
+    let any_depth = *first == "**";
+    if any_depth {
+        add_matches(folder, rest, depth, found)?;
+    }
+    for path in sorted_entries(folder)?.into_iter().filter(|path| !is_hidden(path)) {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let kind = fs::symlink_metadata(&path)?;
+        if any_depth {
+            if kind.is_dir() && depth < MAX_DEPTH {
+                add_matches(&path, parts, depth + 1, found)?;
+            }
+        } else if campaign::glob_match(first, &name) {
+            if rest.is_empty() && kind.is_file() && found.len() < MAX_LOGS {
+                found.push(path);
+            } else if kind.is_dir() {
+                add_matches(&path, rest, depth, found)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {

@@ -53,6 +53,28 @@ impl CliOutput {
         }
     }
 
+    /// Returns whether the user named a workspace, or works in one.
+    pub(crate) fn has_chosen_workspace(&self) -> bool {
+        !self.embedded_by_default
+    }
+
+    /// Returns whether messages go to a terminal, on which a line can be redrawn.
+    pub(crate) fn has_message_terminal(&self) -> bool {
+        std::io::stderr().is_terminal()
+    }
+
+    /// Lets `write` write the result piece by piece, and returns the exit. Errors count as in [`CliOutput::print_result`].
+    pub(crate) fn stream_result(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> ExitKind {
+        let delivered = match &self.output {
+            Some(path) => files::write_streamed(path, write),
+            None => {
+                let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+                write(&mut out).and_then(|()| out.flush())
+            }
+        };
+        self.check_delivery(delivered, ExitKind::Clean)
+    }
+
     /// Returns an output for a nested command: prints messages, discards results.
     pub(crate) fn silent(&self) -> Self {
         Self {
@@ -115,6 +137,10 @@ impl CliOutput {
                 out.write_all(text.as_bytes()).and_then(|()| out.flush())
             }
         };
+        self.check_delivery(delivered, exit)
+    }
+
+    fn check_delivery(&self, delivered: std::io::Result<()>, exit: ExitKind) -> ExitKind {
         match delivered {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
                 let to = self.output.as_ref().map_or_else(String::new, |path| format!(" to {}", path.display()));

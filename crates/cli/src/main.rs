@@ -65,6 +65,7 @@ fn main() -> ExitCode {
         CliCommand::Show(args) => commands::show(&io, &source, &args),
         CliCommand::Score(args) => commands::score(&io, &source, &args),
         CliCommand::Compare(args) => commands::compare(&io, &source, &args),
+        CliCommand::Export(args) => commands::export(&io, &args),
         CliCommand::Ci(command) => commands::ci(&io, &source, &command, cli.global.embedded),
         CliCommand::Cost(args) => commands::cost(&io, &source, &args),
         CliCommand::Golden(command) => commands::golden(&io, &source, &command),

@@ -10,4 +10,4 @@ pub use chain::{ChainChoice, UnknownChain};
 pub use inline_subject::inline_subject;
 pub use request::{JudgeRequest, RunRequest};
 pub use run_spec::{AttackerSettings, RecordingMode, RunOptions, RunSettings, RunSpec};
-pub use select::{CaseSelection, UnknownName, select};
+pub use select::{CaseSelection, UnknownName, glob_match, select};

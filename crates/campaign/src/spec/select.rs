@@ -71,7 +71,7 @@ fn matches_any(names: &[String], holds: impl Fn(&str) -> bool) -> bool {
 }
 
 /// Matches an id with a pattern: `*` is any sequence of characters, `?` is one.
-fn glob_match(pattern: &str, id: &str) -> bool {
+pub fn glob_match(pattern: &str, id: &str) -> bool {
     let (mut pattern, mut id) = (pattern.as_bytes(), id.as_bytes());
     // Backtracking point: pattern after the last star, and the text it has not consumed.
     let mut star: Option<(&[u8], &[u8])> = None;

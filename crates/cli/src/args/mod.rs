@@ -9,6 +9,7 @@ mod former_flags;
 mod golden;
 mod guard;
 mod list;
+mod logs;
 mod red_team;
 mod report_files;
 mod run;
@@ -32,7 +33,7 @@ pub(crate) use report_files::ReportFileArgs;
 pub(crate) use run::{DefenceArg, RunArgs, SmokeArgs};
 pub(crate) use selftest::SelftestArgs;
 pub(crate) use store::StoreArgs;
-pub(crate) use stored_runs::{CostArgs, RunsCommand, ScoreArgs, ShowArgs};
+pub(crate) use stored_runs::{CostArgs, RunExportArgs, RunExportFormat, RunsCommand, ScoreArgs, ShowArgs};
 pub(crate) use tools::{ConfusableArgs, ExportArgs, ImportArgs, InitArgs, ServerArgs, ToolShape, ToolsCommand};
 pub(crate) use usage_hint::usage_hint;
 pub(crate) use world::{CallArgs, SendArgs, ServeArgs, WorldArgs, WorldCommand};
@@ -133,16 +134,21 @@ pub(crate) enum CliCommand {
     /// List, show and remove stored runs
     #[command(subcommand)]
     Runs(RunsCommand),
-    /// Rescore a stored run with the current scorers and gates; nothing is run
+    /// Rescore a stored run with the current scorers and gates, or score logs of other frameworks; nothing is run
     #[command(
-        after_help = "Examples:\n  bardo-eval score\n  bardo-eval score 8d41f0 --confidence 0.95 --rule-out 0.05\n  bardo-eval score 8d41f0 --workspace changed-evals"
+        after_help = "Examples:\n  bardo-eval score\n  bardo-eval score 8d41f0 --confidence 0.95 --rule-out 0.05\n  bardo-eval score 8d41f0 --workspace changed-evals\n  bardo-eval score results/airline.json --from tau2\n  bardo-eval score 'runs/**/*.json' --forbidden 'send_money(recipient=US133000000121212121212)'\n  bardo-eval score traces.jsonl --workspace evals"
     )]
-    Score(ScoreArgs),
+    Score(Box<ScoreArgs>),
     /// Compare two runs, or a run with the golden baselines, paired by case
     #[command(
         after_help = "Examples:\n  bardo-eval compare 8d41f0                       that run with the last one\n  bardo-eval compare 8d41f0 52ab9e --fail-on any\n  bardo-eval compare golden --format markdown     the last run with the baselines\n  bardo-eval compare 8d41f0@baseline 8d41f0@claude-sonnet\n\nExit codes: 0 no regression, 1 regression, 2 invalid arguments, 3 not enough data or cases without a result."
     )]
     Compare(CompareArgs),
+    /// Export a stored run for pandas, DuckDB, trace viewers and Inspect
+    #[command(
+        after_help = "Examples:\n  bardo-eval export --to csv -o run.csv\n  bardo-eval export 8d41f0 --to otlp -o traces.jsonl\n  bardo-eval export 8d41f0 --to inspect -o logs/run.json\n  bardo-eval export --to jsonl | gzip > run.jsonl.gz"
+    )]
+    Export(RunExportArgs),
     /// Show the tiers that a CI event runs, or write a file for GitHub or GitLab that runs them
     #[command(
         subcommand,

@@ -1,9 +1,10 @@
-//! Arguments of `cost`, `show`, `score` and `runs`.
+//! Arguments of `cost`, `show`, `score`, `export` and `runs`.
 
 use super::evidence::EvidenceArgs;
+use super::logs::LogArgs;
 use super::report_files::ReportFileArgs;
 use super::store::StoreArgs;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use model::UserError;
 use std::time::{Duration, SystemTime};
 
@@ -33,14 +34,41 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ScoreArgs {
-    /// Run, by id prefix [default: the last stored run]
-    pub run: Option<String>,
+    /// Run, by id prefix [default: the last stored run], or logs of other frameworks: files, folders, or patterns with * and **
+    #[arg(value_name = "RUN|FILE")]
+    pub what: Vec<String>,
     #[command(flatten)]
     pub reports: ReportFileArgs,
     #[command(flatten)]
     pub demands: EvidenceArgs,
     #[command(flatten)]
     pub store: StoreArgs,
+    // Last: its heading goes on for what follows.
+    #[command(flatten)]
+    pub logs: LogArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunExportArgs {
+    /// Run, by id prefix [default: the last stored run]
+    pub run: Option<String>,
+    /// Format of the export
+    #[arg(long, value_enum)]
+    pub to: RunExportFormat,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RunExportFormat {
+    /// One trial per line, complete; `score` reads it
+    Jsonl,
+    /// One row per trial and scorer, for pandas, DuckDB and spreadsheets
+    Csv,
+    /// OTLP/JSON traces by the GenAI conventions, one request per line
+    Otlp,
+    /// Log of Inspect, for its viewer
+    Inspect,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,4 +1,4 @@
-//! `score`: rescores a stored run without running anything.
+//! `score`: rescores a stored run, or scores logs of other frameworks, without running anything.
 
 use crate::args::ScoreArgs;
 use crate::exit::ExitKind;
@@ -7,9 +7,21 @@ use crate::report::{self, RescoreChanges, RunReport, TrialLines};
 use crate::stored_runs;
 use crate::workspace_source::WorkspaceSource;
 use campaign::{RunChanges, rescore_stored, stored_run_workspace};
-use model::{Money, RunClaim};
+use model::{Money, RunClaim, UserError};
 
 pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) -> ExitKind {
+    match args.what.as_slice() {
+        _ if super::logs::names_logs(args) => super::logs::score_logs(io, source, args),
+        [] => score_run(io, source, args, None),
+        [run] => score_run(io, source, args, Some(run)),
+        [_, second, ..] => {
+            let what = format!("\"{second}\" is not a file, and only one run can be scored at a time");
+            report::print_refusal(io, "score", &[UserError::new(what, "name one run, or files and folders of logs")])
+        }
+    }
+}
+
+fn score_run(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs, run: Option<&str>) -> ExitKind {
     let problems = super::report_files::report_file_problems(io, &args.reports);
     if !problems.is_empty() {
         return report::print_refusal(io, "score", &problems);
@@ -18,7 +30,7 @@ pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) 
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let stored = match stored_runs::open_run(&args.store.store, args.run.as_deref()) {
+    let stored = match stored_runs::open_run(&args.store.store, run) {
         Ok(stored) => stored,
         Err(why) => return report::print_refusal(io, "score", &[why]),
     };

@@ -14,6 +14,7 @@ fn every_command_has_help() {
         &["run"],
         &["show"],
         &["score"],
+        &["export"],
         &["init"],
         &["tools"],
         &["tools", "export"],
@@ -34,9 +35,18 @@ fn every_command_has_help() {
 #[test]
 fn help_examples_use_known_flags() {
     let folder = TestFolder::new();
-    for command in
-        [&[][..], &["smoke"], &["run"], &["show"], &["score"], &["init"], &["tools", "export"], &["tools", "import"], &["completions"]]
-    {
+    for command in [
+        &[][..],
+        &["smoke"],
+        &["run"],
+        &["show"],
+        &["score"],
+        &["export"],
+        &["init"],
+        &["tools", "export"],
+        &["tools", "import"],
+        &["completions"],
+    ] {
         let help = folder.run(&[command, &["--help"]].concat()).assert_exit(0).stdout;
         let examples = help.split("Example").nth(1).unwrap_or_else(|| panic!("{command:?} has no example"));
         assert!(examples.contains("\n  bardo-eval "), "{examples}");

@@ -26,6 +26,7 @@ mod interrupts;
 mod isolation;
 mod judge;
 mod layering;
+mod logs;
 mod messages;
 mod older_tools;
 mod one_truth;

@@ -1,5 +1,5 @@
 //! Bound on a rate that holds at every moment of a run, so that a run may stop when it has seen enough.
-//! Reasons: `docs/decisions/0036-clustered-and-anytime-intervals.md`.
+//! Reasons: `docs/decisions/0038-clustered-and-anytime-intervals.md`.
 
 use statrs::function::beta::ln_beta;
 

@@ -1,5 +1,5 @@
 //! Rate of readings that repeat within cases. Trials of one case are alike, so cases are clusters and the interval counts effective
-//! observations. Reasons: `docs/decisions/0036-clustered-and-anytime-intervals.md`.
+//! observations. Reasons: `docs/decisions/0038-clustered-and-anytime-intervals.md`.
 
 use super::interval::{Z, clopper_pearson_of_rate, wilson_of_rate};
 use statrs::distribution::{ContinuousCDF, StudentsT};

@@ -19,6 +19,7 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("disguise", &[]),
     ("attack", &["disguise", "model"]),
     ("faults", &["model"]),
+    ("foreign", &["model"]),
     ("baseline", &["lexical", "model"]),
     ("guard", &["disguise", "model"]),
     ("score", &["disguise", "jsongen", "lexical", "model"]),
@@ -27,14 +28,15 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("world", &["bindings", "jsongen", "launcher", "model"]),
     ("store", &["model"]),
     ("run", &["baseline", "disguise", "guard", "launcher", "lexical", "model", "store", "world"]),
-    ("campaign", &["attack", "disguise", "faults", "model", "run", "score", "store", "world"]),
+    ("campaign", &["attack", "disguise", "faults", "foreign", "model", "run", "score", "store", "world"]),
     ("testkit", &["model"]),
-    ("cli", &["attack", "campaign", "faults", "guard", "launcher", "model", "run", "score", "store", "world"]),
+    ("cli", &["attack", "campaign", "faults", "foreign", "guard", "launcher", "model", "run", "score", "store", "world"]),
 ];
 
 /// Libraries that pure crates must not use, because they allow I/O.
 const FORBIDDEN_LIBRARIES: &[(&str, &[&str])] = &[
     ("model", &["tokio", "reqwest", "rusqlite", "rmcp", "proptest"]),
+    ("foreign", &["tokio", "reqwest", "rusqlite", "rmcp", "futures"]),
     ("score", &["tokio", "reqwest", "rusqlite", "rmcp", "futures", "revm", "alloy-dyn-abi", "alloy-sol-types", "alloy-json-abi"]),
 ];
 
@@ -132,6 +134,24 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("attack", "held_out", &["sample_goal", "strategies"]),
     ("attack", "sample_goal", &[]),
     ("attack", "strategies", &["sample_goal"]),
+    ("foreign", "action_match", &["python_equality", "recording"]),
+    ("foreign", "agreement", &["action_match", "attack_signs", "log_readings", "problem", "recording"]),
+    ("foreign", "attack_signs", &["builder", "forbidden_call", "recording"]),
+    ("foreign", "builder", &["content", "problem", "recording"]),
+    ("foreign", "content", &[]),
+    ("foreign", "detect", &["content", "format"]),
+    ("foreign", "export", &["formats"]),
+    ("foreign", "forbidden_call", &["python_equality"]),
+    ("foreign", "format", &[]),
+    ("foreign", "formats", &["builder", "content", "problem", "recording"]),
+    ("foreign", "json_splitter", &[]),
+    ("foreign", "log_readings", &["action_match", "attack_signs", "builder", "recording"]),
+    ("foreign", "pass_hat_k", &[]),
+    ("foreign", "problem", &[]),
+    ("foreign", "python_equality", &[]),
+    ("foreign", "reader", &["detect", "format", "formats", "json_splitter", "problem", "recording", "zip_archive"]),
+    ("foreign", "recording", &["problem"]),
+    ("foreign", "zip_archive", &["json_splitter"]),
     ("score", "assertions", &["facts"]),
     ("score", "causes", &["scorers"]),
     (
@@ -218,6 +238,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("campaign", "funding", &["summary"]),
     ("campaign", "golden", &[]),
     ("campaign", "judging", &[]),
+    ("campaign", "logs", &[]),
     ("campaign", "plan", &["cost", "red_team", "spec"]),
     ("campaign", "prepare", &["plan", "spec"]),
     ("campaign", "red_team", &["spec"]),

@@ -1,0 +1,75 @@
+//! Scores one recording.
+
+use super::unknown_case::{EXPECTATION_FREE, unknown_case};
+use foreign::{AttackQuestion, AttackSigns, LogReading, LogRecording, VerdictPair, attack_signs, log_readings};
+use model::{Case, Reading, RunClaim, Score, ScorerId, Workspace};
+use score::score_trial;
+use score::scorers::{Scorer, scorers_for_case};
+
+/// Scores recordings with the scorers that their case allows.
+#[derive(Debug)]
+pub struct LogScorer<'w> {
+    workspace: Option<&'w Workspace>,
+    question: AttackQuestion,
+    claim: RunClaim,
+}
+
+/// Knowledge about the case of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaseKnowledge {
+    /// The workspace has the case: all its scorers read the recording.
+    Known,
+    /// The workspace does not have the case: scorers that need expectations are not exercised.
+    Unknown,
+    /// There is no workspace.
+    NoWorkspace,
+}
+
+/// Recording with everything that is read from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoredRecording {
+    pub case: CaseKnowledge,
+    pub scores: Vec<Score>,
+    pub readings: Vec<LogReading>,
+    pub signs: Option<AttackSigns>,
+    pub pairs: Vec<VerdictPair>,
+}
+
+impl<'w> LogScorer<'w> {
+    pub fn new(workspace: Option<&'w Workspace>, question: AttackQuestion, claim: RunClaim) -> Self {
+        Self { workspace, question, claim }
+    }
+
+    pub fn score(&self, recording: &LogRecording) -> ScoredRecording {
+        let (case, scores) = match self.workspace {
+            Some(workspace) => self.score_in(workspace, recording),
+            None => (CaseKnowledge::NoWorkspace, vec![]),
+        };
+        // An aborted run is an error, never a score.
+        let is_scorable = recording.transcript.ending.is_scorable();
+        let readings = if is_scorable { log_readings(recording) } else { vec![] };
+        let signs = attack_signs(recording, &self.question);
+        let pairs = VerdictPair::all(recording, case_pass(&scores), signs.as_ref());
+        ScoredRecording { case, scores, readings, signs, pairs }
+    }
+
+    fn score_in(&self, workspace: &Workspace, recording: &LogRecording) -> (CaseKnowledge, Vec<Score>) {
+        let score =
+            |case: &Case, scorers: &[&'static dyn Scorer]| score_trial(workspace, case, scorers, &recording.transcript, &self.claim);
+        if let Some(case) = workspace.case(&recording.transcript.case) {
+            return (CaseKnowledge::Known, score(case, &scorers_for_case(workspace, case)));
+        }
+        let case = unknown_case(workspace, recording);
+        let mut scorers = scorers_for_case(workspace, &case);
+        scorers.retain(|scorer| EXPECTATION_FREE.contains(&scorer.id()));
+        (CaseKnowledge::Unknown, score(&case, &scorers))
+    }
+}
+
+fn case_pass(scores: &[Score]) -> Option<bool> {
+    let own = scores.iter().find(|score| score.scorer == ScorerId::CasePass)?;
+    match own.reading {
+        Reading::Tally { hit, of } if of > 0 => Some(hit == of),
+        Reading::Tally { .. } | Reading::Level(_) | Reading::Unscorable { .. } => None,
+    }
+}

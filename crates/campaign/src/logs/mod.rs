@@ -1,0 +1,8 @@
+//! Scores logs of other frameworks: transcripts without a run, with or without a workspace.
+
+mod log_scorer;
+mod log_summary;
+mod unknown_case;
+
+pub use log_scorer::{CaseKnowledge, LogScorer, ScoredRecording};
+pub use log_summary::{AttackFindingLine, ChangedReading, LogSummary, ReadingTotals, TrialShare};

@@ -1,0 +1,125 @@
+//! `score` for logs of other frameworks.
+
+use crate::args::{ReportFormat, ScoreArgs};
+use crate::exit::ExitKind;
+use crate::files;
+use crate::io::CliOutput;
+use crate::report;
+use crate::workspace_source::WorkspaceSource;
+use campaign::{LogScorer, LogSummary};
+use foreign::{AttackQuestion, LogEntry, LogInput, read_log};
+use model::{RunClaim, UserError};
+use std::path::{Path, PathBuf};
+
+/// Recordings between two lines of progress.
+const PROGRESS_STEP: u64 = 500;
+
+/// Returns whether the arguments name logs and not a stored run: a format is given, or a path exists or is a pattern.
+pub(super) fn names_logs(args: &ScoreArgs) -> bool {
+    let is_path = |what: &String| what.contains(['*', '?', '/', '.']) || files::exists(Path::new(what));
+    args.logs.from.is_some() || args.what.iter().any(is_path)
+}
+
+pub(super) fn score_logs(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) -> ExitKind {
+    let has_format = matches!(io.format, ReportFormat::Text | ReportFormat::Json);
+    if !has_format || !args.reports.reports.is_empty() {
+        let error = UserError::new("logs are reported as text or JSON only", "use --format text or json, and no --report");
+        return report::print_refusal(io, "score", &[error]);
+    }
+    let paths = match find_all(&args.what) {
+        Ok(paths) => paths,
+        Err(errors) => return report::print_refusal(io, "score", &errors),
+    };
+    // Without a workspace of its own, a log is not scored against one that happens to be built in.
+    let workspace = match io.has_chosen_workspace().then(|| super::open_checked_workspace(io, source, "score")).transpose() {
+        Ok(workspace) => workspace,
+        Err(exit) => return exit,
+    };
+    let question = AttackQuestion { canaries: args.logs.canary.clone(), forbidden: args.logs.forbidden.clone() };
+    let demands = &args.demands;
+    let claim = RunClaim {
+        tier: None,
+        confidence: demands.confidence,
+        rule_out: demands.rule_out,
+        trust_claims: demands.trust_claims.unwrap_or_default(),
+    };
+    let scorer = LogScorer::new(workspace.as_ref(), question, claim);
+    let mut reading = LogFileReader { io, args, scorer, summary: LogSummary::default(), total: 0, done: 0 };
+    reading.total = paths.iter().map(|path| files::file_size(path)).sum();
+    let errors: Vec<UserError> = paths.iter().filter_map(|path| reading.read_file(path).err()).collect();
+    reading.close_progress();
+    let summary = reading.summary;
+    if summary.recordings == 0 {
+        let problems = summary.problems.iter().map(|problem| UserError::new(problem.to_string(), problem.remedy.clone()));
+        let all: Vec<UserError> = errors.into_iter().chain(problems).collect();
+        let none = [UserError::new("the logs have no recordings", "check the paths and the format")];
+        return report::print_refusal(io, "score", if all.is_empty() { &none } else { &all });
+    }
+    report::print_logs(io, &summary, workspace.as_ref().map(|_| source), &errors)
+}
+
+fn find_all(paths: &[String]) -> Result<Vec<PathBuf>, Vec<UserError>> {
+    if paths.is_empty() {
+        return Err(vec![UserError::new("no logs are named", "name files, folders or a pattern before --from")]);
+    }
+    let (mut found, mut errors) = (vec![], vec![]);
+    for path in paths {
+        match files::find_logs(path) {
+            Ok(logs) => found.extend(logs),
+            Err(error) => errors.push(UserError::new(format!("{path} cannot be read: {error}"), "check the path")),
+        }
+    }
+    if errors.is_empty() { Ok(found) } else { Err(errors) }
+}
+
+struct LogFileReader<'a> {
+    io: &'a CliOutput,
+    args: &'a ScoreArgs,
+    scorer: LogScorer<'a>,
+    summary: LogSummary,
+    /// Bytes of all files, and of those that were read.
+    total: u64,
+    done: u64,
+}
+
+impl LogFileReader<'_> {
+    /// Reads a file to its end, or to the first mistake after which nothing can be read.
+    fn read_file(&mut self, path: &Path) -> Result<(), UserError> {
+        let name = path.display().to_string();
+        let mut source =
+            files::open_log(path).map_err(|error| UserError::new(format!("{name} cannot be read: {error}"), "check the path"))?;
+        let (scorer, summary, io) = (&self.scorer, &mut self.summary, self.io);
+        let (done, total) = (self.done, self.total);
+        let input = LogInput { file: &name, format: self.args.logs.from };
+        let read = read_log(&mut source, input, &mut |entry| match entry {
+            LogEntry::Recording(recording) => {
+                let scored = scorer.score(&recording);
+                summary.add(&recording, scored);
+                if summary.recordings.is_multiple_of(PROGRESS_STEP) && io.has_message_terminal() {
+                    io.redraw_message(&progress_line(summary.recordings, done, total, &name));
+                }
+            }
+            LogEntry::Problem(problem) => summary.add_problem(problem),
+        });
+        self.done += files::file_size(path);
+        match read {
+            Ok(format) => self.summary.add_file(format),
+            Err(problem) => {
+                self.summary.add_file(None);
+                self.summary.add_problem(problem);
+            }
+        }
+        Ok(())
+    }
+
+    fn close_progress(&self) {
+        if self.io.has_message_terminal() {
+            self.io.redraw_message("");
+        }
+    }
+}
+
+fn progress_line(recordings: u64, done: u64, total: u64, name: &str) -> String {
+    let megabytes = |bytes: u64| bytes / 1_000_000;
+    format!("{}, {} of {} MB before {name}", model::count(recordings, "recording"), megabytes(done), megabytes(total))
+}

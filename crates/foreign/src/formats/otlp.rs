@@ -1,0 +1,325 @@
+//! OTLP/JSON traces: the spans of a trace become one recording.
+
+use super::otlp_attributes::{
+    ARGUMENT_ENDINGS, ARGUMENT_KEYS, RESULT_ENDINGS, RESULT_KEYS, SpanRole, attributes, first_of, span_role, tool_name,
+};
+use super::otlp_messages::{SpanCall, chat_messages, plain_text};
+use super::{ItemError, jsonl};
+use crate::builder::{AGENT, RecordingIdentity, TranscriptBuilder};
+use crate::content::{ContentText, arguments, list, result_value, string};
+use crate::problem::LogPlace;
+use crate::recording::{LogRecording, SourceOutcome, SourceVerdict};
+use model::transcript::ToolAnswer;
+use model::{Ending, EventKind};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Attribute of the root span under which our export keeps the whole trial.
+pub(crate) const TRIAL_KEY: &str = "bardo_eval.trial";
+/// Deepest nesting of agents that is followed.
+const MAX_DEPTH: usize = 64;
+
+/// Span with its attributes converted.
+#[derive(Debug)]
+pub(crate) struct TraceSpan {
+    id: String,
+    parent: Option<String>,
+    name: String,
+    start: u64,
+    end: u64,
+    attributes: Map<String, Value>,
+    written: Value,
+    size: usize,
+}
+
+impl TraceSpan {
+    /// Returns about the memory that the span takes, in bytes of JSON.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+}
+
+/// Returns the spans of one element of `resourceSpans`, each with its trace id.
+pub(crate) fn spans_of(resource: Value) -> Vec<(String, TraceSpan)> {
+    let mut found = vec![];
+    let scopes = match resource {
+        Value::Object(mut members) => members.remove("scopeSpans").or_else(|| members.remove("instrumentationLibrarySpans")),
+        _ => None,
+    };
+    let Some(Value::Array(scopes)) = scopes else { return found };
+    for scope in scopes {
+        let spans = if let Value::Object(mut members) = scope { members.remove("spans") } else { None };
+        let Some(Value::Array(spans)) = spans else { continue };
+        found.extend(spans.into_iter().filter_map(trace_span));
+    }
+    found
+}
+
+fn trace_span(written: Value) -> Option<(String, TraceSpan)> {
+    let nanos = |key: &str| match written.get(key) {
+        Some(Value::String(text)) => text.parse().unwrap_or(0),
+        Some(other) => other.as_u64().unwrap_or(0),
+        None => 0,
+    };
+    let trace = string(&written, "traceId")?.to_owned();
+    let span = TraceSpan {
+        id: string(&written, "spanId")?.to_owned(),
+        parent: string(&written, "parentSpanId").filter(|parent| !parent.is_empty()).map(str::to_owned),
+        name: string(&written, "name").unwrap_or_default().to_owned(),
+        start: nanos("startTimeUnixNano"),
+        end: nanos("endTimeUnixNano"),
+        attributes: attributes(&written),
+        size: text_size(&written),
+        written,
+    };
+    Some((trace, span))
+}
+
+/// Makes a recording of the spans of a trace.
+pub(crate) fn read_trace(trace: &str, mut spans: Vec<TraceSpan>, at: &LogPlace) -> Result<LogRecording, ItemError> {
+    if let Some(trial) = spans.iter().find_map(|span| span.attributes.get(TRIAL_KEY)).and_then(Value::as_str) {
+        return jsonl::read(trial.as_bytes(), at);
+    }
+    spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+    let roles: Vec<SpanRole> = spans.iter().map(|span| span_role(&span.name, &span.attributes)).collect();
+    if roles.iter().all(|role| *role == SpanRole::Other) {
+        return Err("no span of the trace has attributes of an agent, a model or a tool".into());
+    }
+    let mut walk = TraceWalk::new(&spans, &roles);
+    for root in walk.roots() {
+        walk.visit(root, None, 0);
+    }
+    let identity = identity_of(trace, &spans, &roles);
+    let mut recording = walk.builder.finish(at, identity);
+    recording.verdicts = spans.iter().flat_map(|span| evaluations(&span.written)).collect();
+    Ok(recording)
+}
+
+fn identity_of(trace: &str, spans: &[TraceSpan], roles: &[SpanRole]) -> RecordingIdentity {
+    let text = |key: &str| spans.iter().find_map(|span| span.attributes.get(key)).and_then(Value::as_str).map(str::to_owned);
+    let first = |keys: &[&str]| keys.iter().find_map(|key| text(key));
+    let subject = first(&["gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id", "gen_ai.agent.name"]);
+    let root = spans.iter().zip(roles).find(|(span, role)| span.parent.is_none() && **role != SpanRole::Other).map(|(span, _)| span);
+    let ending = match root.filter(|root| is_failed(root)) {
+        Some(root) => Ending::Crashed { why: failure_text(root) },
+        None => Ending::Finished,
+    };
+    RecordingIdentity {
+        case: first(&["test.case.name", "eval.case.id"]).unwrap_or_else(|| trace.to_owned()),
+        subject: subject.unwrap_or_else(|| "unknown".to_owned()),
+        trial: None,
+        ending,
+    }
+}
+
+fn is_failed(span: &TraceSpan) -> bool {
+    let code = span.written.get("status").and_then(|status| status.get("code"));
+    span.attributes.contains_key("error.type")
+        || code.is_some_and(|code| code.as_u64() == Some(2) || code.as_str() == Some("STATUS_CODE_ERROR"))
+}
+
+fn failure_text(span: &TraceSpan) -> String {
+    let message = span.written.get("status").and_then(|status| string(status, "message")).filter(|text| !text.is_empty());
+    message.map_or_else(|| plain_text(span.attributes.get("error.type")), str::to_owned)
+}
+
+/// Returns the events `gen_ai.evaluation.result` of a span.
+fn evaluations(span: &Value) -> Vec<SourceVerdict> {
+    let mut found = vec![];
+    for event in list(span, "events").iter().filter(|event| string(event, "name") == Some("gen_ai.evaluation.result")) {
+        let fields = attributes(event);
+        let Some(name) = fields.get("gen_ai.evaluation.name").and_then(Value::as_str) else { continue };
+        let label = fields.get("gen_ai.evaluation.score.label").and_then(Value::as_str);
+        let value = fields.get("gen_ai.evaluation.score.value").and_then(Value::as_f64);
+        let outcome = match (label.map(str::to_lowercase).as_deref(), value) {
+            (Some("pass" | "passed" | "correct" | "yes" | "true"), _) => SourceOutcome::Good,
+            (Some("fail" | "failed" | "incorrect" | "no" | "false"), _) => SourceOutcome::Bad,
+            (None, Some(value)) => SourceOutcome::of((value - 1.0).abs() <= 1e-6),
+            (Some(_), _) | (None, None) => SourceOutcome::NotEvidence("the evaluation has no known label".into()),
+        };
+        let written = label.map_or_else(|| value.map_or_else(|| "missing".into(), |value| value.to_string()), str::to_owned);
+        found.push(SourceVerdict::new(name, None, outcome, written));
+    }
+    found
+}
+
+/// Agent on the path from the root to a span.
+#[derive(Clone)]
+struct ActingAgent {
+    name: String,
+    depth: u32,
+    span: usize,
+}
+
+/// Walk over the tree of spans, in the order of time.
+struct TraceWalk<'s> {
+    spans: &'s [TraceSpan],
+    roles: &'s [SpanRole],
+    children: BTreeMap<&'s str, Vec<usize>>,
+    visited: BTreeSet<usize>,
+    /// Ids of calls that have a span of their own, and the tools of such spans without an id. In messages they would count twice.
+    span_ids: BTreeSet<&'s str>,
+    span_tools: BTreeSet<String>,
+    /// User messages that were taken, by the span of the agent.
+    users_seen: BTreeMap<Option<usize>, usize>,
+    origin: u64,
+    builder: TranscriptBuilder,
+}
+
+impl<'s> TraceWalk<'s> {
+    fn new(spans: &'s [TraceSpan], roles: &'s [SpanRole]) -> Self {
+        let mut children: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, span) in spans.iter().enumerate() {
+            if let Some(parent) = &span.parent {
+                children.entry(parent).or_default().push(at);
+            }
+        }
+        let (mut span_ids, mut span_tools) = (BTreeSet::new(), BTreeSet::new());
+        for (span, _) in spans.iter().zip(roles).filter(|(_, role)| **role == SpanRole::Tool) {
+            match call_id(span) {
+                Some(id) => drop(span_ids.insert(id)),
+                None => span_tools.extend(tool_name(&span.name, &span.attributes, true)),
+            }
+        }
+        Self {
+            spans,
+            roles,
+            children,
+            visited: BTreeSet::new(),
+            span_ids,
+            span_tools,
+            users_seen: BTreeMap::new(),
+            origin: spans.first().map_or(0, |span| span.start),
+            builder: TranscriptBuilder::default(),
+        }
+    }
+
+    /// Returns the spans without a parent in the trace.
+    fn roots(&self) -> Vec<usize> {
+        let known: BTreeSet<&str> = self.spans.iter().map(|span| span.id.as_str()).collect();
+        let is_root = |span: &TraceSpan| span.parent.as_deref().is_none_or(|parent| !known.contains(parent));
+        (0..self.spans.len()).filter(|at| is_root(&self.spans[*at])).collect()
+    }
+
+    fn visit(&mut self, at: usize, agent: Option<&ActingAgent>, level: usize) {
+        // Parent links come from outside and may form circles.
+        if level > MAX_DEPTH || !self.visited.insert(at) {
+            return self.builder.leave_out("span below too many others");
+        }
+        let span = &self.spans[at];
+        self.set_time(span.start, agent);
+        match self.roles[at] {
+            SpanRole::Agent => return self.visit_agent(at, agent, level),
+            SpanRole::Chat => self.add_chat(span, agent),
+            SpanRole::Tool => self.add_call(span, agent),
+            SpanRole::Other => {}
+        }
+        self.visit_children(at, agent, level);
+        if self.roles[at] == SpanRole::Tool {
+            self.set_time(span.end, agent);
+            self.add_answer(span);
+        }
+    }
+
+    fn visit_children(&mut self, at: usize, agent: Option<&ActingAgent>, level: usize) {
+        for child in self.children.get(self.spans[at].id.as_str()).cloned().unwrap_or_default() {
+            self.visit(child, agent, level + 1);
+        }
+    }
+
+    fn visit_agent(&mut self, at: usize, outer: Option<&ActingAgent>, level: usize) {
+        let span = &self.spans[at];
+        let name = ["gen_ai.agent.name", "agent.name", "traceloop.entity.name"].iter().find_map(|key| span.attributes.get(*key));
+        let name = name.and_then(Value::as_str).unwrap_or_else(|| span.name.strip_prefix("invoke_agent ").unwrap_or(&span.name));
+        let inner = ActingAgent { name: name.to_owned(), depth: outer.map_or(0, |outer| outer.depth + 1), span: at };
+        if let Some(outer) = outer {
+            let input = first_of(&span.attributes, &["gen_ai.input.messages", "input.value", "traceloop.entity.input"], &[]);
+            let params = input.map(|input| ("input".to_owned(), input.clone())).into_iter().collect();
+            self.builder.push(&outer.name, EventKind::Delegated { to: inner.name.clone(), params });
+        }
+        self.set_time(span.start, Some(&inner));
+        self.visit_children(at, Some(&inner), level);
+        self.set_time(span.end, Some(&inner));
+        if outer.is_some() {
+            let output = first_of(&span.attributes, &["gen_ai.output.messages", "output.value", "traceloop.entity.output"], &[]);
+            self.builder.push(&inner.name, EventKind::Returned { text: plain_text(output) });
+        }
+    }
+
+    fn set_time(&mut self, nanos: u64, agent: Option<&ActingAgent>) {
+        self.builder.at_ms = nanos.saturating_sub(self.origin) / 1_000_000;
+        self.builder.depth = agent.map_or(0, |agent| agent.depth);
+    }
+
+    /// Adds what a chat span brings: new messages of the user, answers of tools without a span, and the output.
+    fn add_chat(&mut self, span: &TraceSpan, agent: Option<&ActingAgent>) {
+        let by = agent.map_or(AGENT, |agent| agent.name.as_str());
+        let messages = chat_messages(&span.written, &span.attributes);
+        let seen = self.users_seen.entry(agent.map(|agent| agent.span)).or_default();
+        let users: Vec<&str> =
+            messages.input.iter().filter(|message| message.role == "user").map(|message| message.text.as_str()).collect();
+        // The input of a chat repeats the conversation.
+        let fresh: Vec<String> = users.iter().skip(*seen).map(|text| (*text).to_owned()).collect();
+        *seen = users.len().max(*seen);
+        for answer in messages.input.iter().flat_map(|message| &message.answers) {
+            let value = ToolAnswer::Result(result_value(answer.text.clone()));
+            if answer.id.as_deref().is_some_and(|id| self.builder.has_open_call(id)) {
+                self.builder.answered(answer.id.as_deref(), None, value);
+            }
+        }
+        for text in fresh {
+            match agent.is_some_and(|agent| agent.depth > 0) {
+                true => self.builder.leave_out("message to a delegate"),
+                false => self.builder.user_said(ContentText { text, skipped: vec![] }),
+            }
+        }
+        self.set_time(span.end, agent);
+        for message in messages.output {
+            self.builder.agent_said(by, ContentText { text: message.text, skipped: vec![] });
+            for call in message.calls {
+                if !self.has_span(&call) {
+                    self.builder.called(by, call.id.as_deref(), &call.name, call.args);
+                }
+            }
+        }
+    }
+
+    fn has_span(&self, call: &SpanCall) -> bool {
+        call.id.as_deref().is_some_and(|id| self.span_ids.contains(id)) || self.span_tools.contains(&call.name)
+    }
+
+    fn add_call(&mut self, span: &TraceSpan, agent: Option<&ActingAgent>) {
+        let Some(tool) = tool_name(&span.name, &span.attributes, true) else { return self.builder.leave_out("call without a tool") };
+        let by = agent.map_or(AGENT, |agent| agent.name.as_str());
+        let args = arguments(first_of(&span.attributes, ARGUMENT_KEYS, ARGUMENT_ENDINGS));
+        self.builder.called(by, Some(&format!("span {}", span.id)), &tool, args);
+    }
+
+    /// Adds the answer of a call; none if the span has neither a result nor an error.
+    fn add_answer(&mut self, span: &TraceSpan) {
+        let result = first_of(&span.attributes, RESULT_KEYS, RESULT_ENDINGS);
+        let answer = if is_failed(span) {
+            ToolAnswer::Error { code: plain_text(span.attributes.get("error.type")), message: failure_text(span) }
+        } else if let Some(result) = result {
+            ToolAnswer::Result(result_value(plain_text(Some(result))))
+        } else {
+            return;
+        };
+        self.builder.answered(Some(&format!("span {}", span.id)), None, answer);
+    }
+}
+
+fn call_id(span: &TraceSpan) -> Option<&str> {
+    ["gen_ai.tool.call.id", "ai.toolCall.id"].iter().find_map(|key| span.attributes.get(*key)).and_then(Value::as_str)
+}
+
+/// Returns the length of all texts of a value, and a few bytes for each value.
+fn text_size(value: &Value) -> usize {
+    const VALUE: usize = 32;
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => VALUE,
+        Value::String(text) => VALUE + text.len(),
+        Value::Array(items) => VALUE + items.iter().map(text_size).sum::<usize>(),
+        Value::Object(members) => VALUE + members.iter().map(|(key, value)| VALUE + key.len() + text_size(value)).sum::<usize>(),
+    }
+}
