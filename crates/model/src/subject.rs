@@ -99,7 +99,12 @@ impl ProviderKind {
     /// Returns whether a subject gives the same answer every time: it is built in, and asks neither a model nor another program.
     pub fn is_deterministic(self) -> bool {
         match self {
-            ProviderKind::Baseline | ProviderKind::Reference | ProviderKind::Gullible | ProviderKind::Paranoid | ProviderKind::Echo => true,
+            ProviderKind::Baseline
+            | ProviderKind::Reference
+            | ProviderKind::Gullible
+            | ProviderKind::Paranoid
+            | ProviderKind::Fault
+            | ProviderKind::Echo => true,
             ProviderKind::Anthropic
             | ProviderKind::OpenAi
             | ProviderKind::OpenAiCompatible

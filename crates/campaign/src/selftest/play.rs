@@ -4,6 +4,7 @@ use crate::execute::{ScriptedTrial, play_script};
 use crate::plan::RunPlan;
 use crate::prepare::{PreparedRun, RunParts};
 use crate::spec::{RunOptions, RunSpec};
+use attack::AttackChoice;
 use faults::{FAULTS, Fault};
 use futures::{StreamExt, stream};
 use model::suite::{LastMove, SubjectScript};
@@ -113,7 +114,7 @@ fn with_attacks(workspace: Arc<Workspace>) -> Arc<Workspace> {
         return workspace;
     }
     let mut attacked = Workspace::clone(&workspace);
-    attack::add_red_team(&mut attacked, 1);
+    attack::add_red_team(&mut attacked, AttackChoice { seeds: 1, attacker_tries: None });
     Arc::new(attacked)
 }
 
@@ -131,10 +132,18 @@ fn chosen_faults(workspace: &Workspace, mode: SelftestMode) -> Vec<&'static Faul
 /// Returns whether a single miss breaks a gate.
 pub(super) fn allows_no_miss(gate: &Gate) -> bool {
     match (gate.aggregate, gate.bound) {
-        (GateAggregate::Rate, GateBound::AtLeast(bound)) => bound >= 1.0,
+        (GateAggregate::Rate | GateAggregate::PassHatK, GateBound::AtLeast(bound)) => bound >= 1.0,
         (GateAggregate::MissRate | GateAggregate::Misses, GateBound::AtMost(bound)) => bound <= 0.0,
         (GateAggregate::Max, GateBound::AtMost(_)) => true,
-        (GateAggregate::Rate | GateAggregate::MissRate | GateAggregate::Misses | GateAggregate::Max | GateAggregate::Mean, _) => false,
+        (
+            GateAggregate::Rate
+            | GateAggregate::PassHatK
+            | GateAggregate::MissRate
+            | GateAggregate::Misses
+            | GateAggregate::Max
+            | GateAggregate::Mean,
+            _,
+        ) => false,
     }
 }
 

@@ -123,7 +123,8 @@ impl SliceSum {
         let rate = (self.of > 0).then(|| self.hit as f64 / self.of as f64);
         let levels = || self.levels.iter().filter(|(_, count)| **count > 0);
         match aggregate {
-            GateAggregate::Rate => rate,
+            // Every case is played once, so all of its trials pass or none.
+            GateAggregate::Rate | GateAggregate::PassHatK => rate,
             GateAggregate::MissRate => rate.map(|rate| 1.0 - rate),
             GateAggregate::Misses => (self.of > 0).then_some((self.of - self.hit) as f64),
             GateAggregate::Max => levels().next_back().map(|(level, _)| *level as f64 / LEVEL_UNIT),

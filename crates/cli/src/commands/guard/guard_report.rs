@@ -4,7 +4,7 @@ use crate::args::ReportFormat;
 use crate::exit::ExitKind;
 use crate::report::{FORMAT, table};
 use ::guard::{CorpusSplit, FamilyTally, GuardBounds, GuardEvaluation, GuardVerdictKind, LabelledText, TextLabel};
-use ::score::gates::clopper_pearson;
+use ::score::statistics::clopper_pearson;
 use serde_json::{Value, json};
 use std::time::Duration;
 
