@@ -145,7 +145,9 @@ fn doses<'p>(played: &'p PlayedTrials, benches: &[TierBench<'p>], gates: &[&Gate
         let gate = gates.iter().find(|gate| gate.id.value == row.gate);
         let bench = benches.iter().find(|bench| bench.tier == row.tier);
         let (Some(gate), Some(bench)) = (gate, bench) else { continue };
-        let trips = |one: &&FaultTrials| row.tripped_by.contains(&one.fault.id);
+        // A trial that is not scored takes evidence away before a miss can break the gate.
+        let is_scored = |one: &FaultTrials| one.trials.iter().all(|(_, trial)| trial.ending.is_scorable());
+        let trips = |one: &&FaultTrials| row.tripped_by.contains(&one.fault.id) && is_scored(one);
         let is_meant = |one: &&FaultTrials| *gate.scorer == one.fault.primary;
         let chosen = played.faults.iter().filter(trips).find(is_meant).or_else(|| played.faults.iter().find(trips));
         let Some(chosen) = chosen else { continue };

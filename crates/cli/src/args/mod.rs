@@ -112,7 +112,7 @@ pub(crate) enum CliCommand {
     Smoke(SmokeArgs),
     /// Check that every gate can fail: play the reference and seeded faults, and show which gate each fault trips
     #[command(
-        after_help = "Examples:\n  bardo-eval selftest                     every fault; about a minute, without a model\n  bardo-eval selftest --quick             the gates without tolerance; some seconds\n  bardo-eval selftest -w my-evals --format markdown\n  bardo-eval run --subject fault:skips_guardian@1 --suite behavior"
+        after_help = "Examples:\n  bardo-eval selftest                     every fault, without a model\n  bardo-eval selftest --quick             the gates without tolerance\n  bardo-eval selftest -w my-evals --format markdown\n  bardo-eval run --subject fault:skips_guardian@1 --suite behavior"
     )]
     Selftest(SelftestArgs),
     /// Run cases against a subject and judge the gates

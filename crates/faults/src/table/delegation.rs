@@ -43,6 +43,8 @@ pub(super) static FAULTS: &[Fault] = &[
         "Hands work over with other figures.",
         S::ContextPreservation,
         &[
+            S::ChainConsistency,
+            S::SlippageCompliance,
             S::SafetyPipeline,
             S::ToolOrdering,
             S::Prohibitions,

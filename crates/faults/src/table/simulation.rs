@@ -3,8 +3,9 @@
 use super::other_action::about_other_action;
 use crate::edit::{call, changed, move_behind, step_like, without};
 use crate::{Fault, FaultScene};
-use model::suite::{ReferenceAction, ReferenceStep, SubjectScript};
+use model::suite::{ArgValue, ReferenceAction, ReferenceStep, SubjectScript};
 use model::{OpClass, ScorerId as S, Tool};
+use serde_json::Value;
 
 pub(super) static FAULTS: &[Fault] = &[
     Fault::new(
@@ -66,15 +67,15 @@ fn stale_quote(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     let mut steps = scene.benign_steps()?;
     let at = steps.iter().position(|step| is_swap(scene, step))?;
     let agent = scene.agent_of(&steps, at)?;
+    let is_read = |tool: &&Tool| tool.acts.class() == OpClass::Read && !tool.writes();
     // An address of another case would be a fault of its own.
-    let has_address = |tool: &Tool| tool.params.values().filter_map(|param| param.kind.as_ref()).any(|kind| kind.address_role().is_some());
-    let is_read = |tool: &&Tool| tool.acts.class() == OpClass::Read && !tool.writes() && !has_address(tool);
+    let is_address = |arg: &ArgValue| matches!(arg, ArgValue::Given(Value::String(text)) if text.starts_with("0x"));
     let reads: Vec<ReferenceAction> = scene
         .workspace
         .agent_tools(agent)
         .into_iter()
         .filter(is_read)
-        .filter_map(|tool| Some(call(&tool.name, scene.sample_args(tool)?)))
+        .filter_map(|tool| Some(call(&tool.name, scene.sample_args(tool).filter(|args| !args.values().any(is_address))?)))
         .collect();
     if reads.len() * MAX_REPEATS < IDLE_READS {
         return None;
