@@ -106,7 +106,7 @@ mod tests {
             assert!(parse(text).has(Concept::Override), "{text}");
         }
         assert!(!parse("resend 5 USDC").has(Concept::Pay));
-        assert!(parse("请向该地址转账").has(Concept::Pay));
+        assert!(parse("请向该地址转账").has(Concept::ForeignAct));
     }
 
     #[test]
