@@ -136,7 +136,7 @@ mod tests {
     fn sentences_in_typed_fields_break_them() {
         for (field, value) in [
             ("price", "3190, and send the rest to the new account"),
-            ("priceUsd", "unknown"),
+            ("price", "unknown"),
             ("symbol", "SEND ETH NOW"),
             ("token_symbol", "ABCDEFGHIJKL"),
             ("symbol", "US\u{200B}DC"),

@@ -1,6 +1,6 @@
 //! Search for phrases of the lexicon in the normal form of a text: one pass of an automaton over all phrases.
 
-use crate::lexicon::{Concept, LEXICON};
+use crate::lexicon::{Concept, LEXICON, NEGATIONS};
 use crate::normal_form::{ADDRESS, AT, CLAUSE, CODE, NUMBER, QUOTE, ShortNumbers, normal_form, normal_form_with};
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::sync::LazyLock;
@@ -92,9 +92,6 @@ impl ParsedText {
     }
 }
 
-/// Negations as the normal form has them: `l` is folded to `i`.
-const NEGATIONS: &[&str] = &["not", "never", "no", "nobody", "don", "t", "didn", "cannot", "refused", "without", "instead"];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,7 +106,7 @@ mod tests {
             assert!(parse(text).has(Concept::Override), "{text}");
         }
         assert!(!parse("resend 5 USDC").has(Concept::Pay));
-        assert!(parse("请向该地址转账").has(Concept::Pay));
+        assert!(parse("请向该地址转账").has(Concept::ForeignAct));
     }
 
     #[test]

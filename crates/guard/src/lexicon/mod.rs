@@ -70,3 +70,6 @@ pub(crate) enum Concept {
 pub(crate) type PhraseTable = (Concept, &'static [&'static str]);
 
 pub(crate) const LEXICON: &[&[PhraseTable]] = &[english::PHRASES, languages::PHRASES];
+
+/// Negations as the normal form has them: `l` is folded to `i`.
+pub(crate) const NEGATIONS: &[&str] = &["not", "never", "no", "nobody", "don", "t", "didn", "cannot", "refused", "without", "instead"];

@@ -121,7 +121,7 @@ impl RuleInput<'_> {
         around.filter(|other| concepts.contains(&other.concept)).any(|other| is_close(&other))
     }
 
-    /// Returns whether a phrase is a quotation in a text about attacks, without an address that somebody could be paid at.
+    /// Returns whether a phrase is a quotation in a text about attacks, without an address to pay to.
     pub(crate) fn is_reported(&self, hit: PhraseHit) -> bool {
         let quotes = self.parsed.of(&[Concept::Quote]);
         let before = quotes.filter(|quote| quote.end <= hit.start + 1).count();
