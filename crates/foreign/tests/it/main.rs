@@ -1,6 +1,11 @@
 //! Reads small logs of every format, hostile input, and exports.
 
-#![allow(clippy::disallowed_methods, clippy::wildcard_enum_match_arm, reason = "the tests read their fixtures and look at few events")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "the tests read their fixtures, look at few events, and stop where they cannot go on"
+)]
 
 mod attacks;
 mod exports;
