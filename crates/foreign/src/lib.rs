@@ -17,7 +17,6 @@ mod format;
 mod formats;
 mod json_splitter;
 mod log_readings;
-mod pass_hat_k;
 mod problem;
 mod python_equality;
 mod reader;
@@ -30,7 +29,6 @@ pub use attack_signs::{AttackCounts, AttackQuestion, AttackSigns, SignState, att
 pub use forbidden_call::ForbiddenCall;
 pub use format::LogFormat;
 pub use log_readings::{LogReading, log_readings};
-pub use pass_hat_k::{CaseTrials, pass_hat_k};
 pub use problem::{LogPlace, LogProblem};
 pub use python_equality::python_equal;
 pub use reader::{LogEntry, LogInput, read_log};

@@ -1,6 +1,6 @@
 //! Throughput of the guard on ordinary text, and the slowest hostile text.
 
-#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+#![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark reads the clock and prints")]
 
 use bardo_eval_guard::{ReferenceGuard, TextLabel, embedded_corpus};
 use model::AttackChannel;

@@ -68,7 +68,7 @@ pub trait World: Send {
         None
     }
 
-    /// Returns the first call that only a recording could have answered. The trial then ends as aborted, unless nobody needs the answer.
+    /// Returns the first call that only a recording could have answered. The trial then ends as aborted, unless the answer is not needed.
     fn missing_recording(&self) -> Option<String> {
         None
     }

@@ -1,10 +1,9 @@
 //! Sums over the recordings of all logs, in memory that does not grow with their number.
 
 use super::log_scorer::{CaseKnowledge, ScoredRecording};
-use foreign::{
-    AgreementTable, AttackCounts, CaseTrials, LogFormat, LogPlace, LogProblem, LogRecording, SignState, SourceOutcome, pass_hat_k, shorten,
-};
+use foreign::{AgreementTable, AttackCounts, LogFormat, LogPlace, LogProblem, LogRecording, SignState, SourceOutcome, shorten};
 use model::{Ending, Reading, Score};
+use score::statistics::{CaseTrials, pass_hat_k};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -188,8 +187,8 @@ impl LogSummary {
                 continue;
             }
             let trials = self.trials.entry((verdict.name.clone(), case)).or_default();
-            trials.all += 1;
-            trials.good += u64::from(good);
+            trials.trials += 1;
+            trials.passed += u64::from(good);
         }
     }
 
@@ -200,9 +199,9 @@ impl LogSummary {
             by_verdict.entry(verdict).or_default().push(*trials);
         }
         let share = |(verdict, cases): (&str, Vec<CaseTrials>)| {
-            let trials = cases.iter().map(|case| case.all);
+            let trials = cases.iter().map(|case| case.trials);
             let (fewest, most) = (trials.clone().min().unwrap_or(0), trials.max().unwrap_or(0));
-            let pass_hat = (1..=fewest.min(MAX_K)).filter_map(|k| pass_hat_k(cases.iter().copied(), k)).collect();
+            let pass_hat = (1..=fewest.min(MAX_K)).filter_map(|k| pass_hat_k(&cases, k)).collect();
             TrialShare { verdict: verdict.to_owned(), cases: cases.len() as u64, trials: (fewest, most), pass_hat }
         };
         by_verdict.into_iter().map(share).collect()

@@ -87,17 +87,9 @@ fn print_load_warnings(io: &CliOutput, workspace: &Workspace) {
 
 /// Like [`open_workspace`], for commands that judge gates. Also fails on duplicate names, unresolved gates and gates weaker than the
 /// specification, which would make verdicts misleading.
-/// Checks of a workspace that a run makes too: without them, a misspelt name would look like a failure of the agent, or drop a gate.
-const CHECKED_BEFORE_RUNS: &[&str] = &[
-    "names_unique",
-    "case_ids_unique",
-    "tiers_complete",
-    "gates_resolve",
-    "gates_measured",
-    "spec_bounds",
-    "briefs_resolve",
-    "expectations_reachable",
-];
+/// Checks of a workspace that a run makes too. Without them, a misspelt name would drop a gate.
+const CHECKED_BEFORE_RUNS: &[&str] =
+    &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve", "gates_measured", "spec_bounds"];
 
 fn open_checked_workspace(io: &CliOutput, source: &WorkspaceSource, command: &str) -> Result<Workspace, ExitKind> {
     let workspace = open_workspace(io, source, command)?;

@@ -84,7 +84,7 @@ fn verdict(io: &CliOutput, shown: &RunReport<'_>, judgement: &GateResult) -> Val
         .collect();
     let mut document = json!({
         "gate": judgement.gate, "spec": judgement.spec, "slice": metric.slice, "value": metric.value, "low": metric.low, "high": metric.high,
-        "n": metric.n, "effective_n": metric.effective_n, "cases": metric.cases, "bound": judgement.bound, "verdict": judgement.verdict, "subject": judgement.subject, "because": judgement.because,
+        "n": metric.n, "cases": metric.cases, "bound": judgement.bound, "verdict": judgement.verdict, "effective_n": metric.effective_n, "subject": judgement.subject, "because": judgement.because,
         "exact": metric.exact, "rules_out": judgement.rules_out, "worst": worst,
     });
     if let Some(advice) = sample_advice(judgement) {

@@ -450,5 +450,8 @@ fn inline_subject_command_is_split_like_a_shell() {
     for bad in ["mcp:", "process:   ", "process:'a", "http:", "http://", "http:x"] {
         folder.run(&["run", "--subject", bad]).assert_exit(2).assert_stderr(&format!("--subject \"{bad}\": "));
     }
-    folder.run(&["run", "--subject", "fault:skip_guard"]).assert_exit(2).assert_stderr("there is no subject \"fault:skip_guard\"");
+    folder
+        .run(&["run", "--subject", "fault:skip_guard"])
+        .assert_exit(2)
+        .assert_stderr("there is no fault \"skip_guard\"  did you mean \"skips_guardian\"?");
 }

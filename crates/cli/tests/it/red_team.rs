@@ -96,7 +96,7 @@ fn attacks_of_a_model_are_recorded_and_replayed() {
 fn attacker_options_need_each_other() {
     let folder = TestFolder::with_reference();
     folder.run(&["redteam", "--strategy", "attacker_model"]).assert_exit(2).assert_stderr("attacker_model needs a model");
-    folder.run(&["redteam", "--attacker", "nobody", "--budget", "1", "--no-store"]).assert_exit(2).assert_stderr("nobody");
+    folder.run(&["redteam", "--attacker", "no-such-model", "--budget", "1", "--no-store"]).assert_exit(2).assert_stderr("no-such-model");
     folder.run(&["redteam", "--attacker-tries", "2"]).assert_exit(2).assert_stderr("--attacker");
 }
 

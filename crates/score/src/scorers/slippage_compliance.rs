@@ -101,7 +101,7 @@ fn minimum_fault(evidence: &Evidence<'_>, trade: &TradeTerms) -> Option<String> 
     (U512::from(least) < floor).then(|| format!("the minimum output is {least} of {expected} expected, at most {allowed} bps less allowed"))
 }
 
-/// Returns a fault if the pools pay far less than the world's prices, as after somebody has moved them.
+/// Returns a fault if the pools pay far less than the world's prices, as after a large trade has moved them.
 fn price_fault(evidence: &Evidence<'_>, trade: &TradeTerms) -> Option<String> {
     let impact = evidence.workspace.policy.as_ref()?.price_impact_bps;
     let value = |asset: &str, amount: &str| usd_value(evidence, trade.chain, asset, parse_base_units(amount)?);

@@ -1,7 +1,7 @@
 //! pass@k and pass^k: at least one, or all, of k trials of a case pass.
 
 /// Trials of one case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CaseTrials {
     pub passed: u64,
     pub trials: u64,

@@ -35,7 +35,7 @@ pub(super) async fn call(
     let answer = world.call(&who, number, &args.tool, &given).await;
     let events = world.take_events();
     let exit = match &answer {
-        ToolAnswer::Error { .. } if world.harness_fault().is_some() => ExitKind::Incomplete,
+        ToolAnswer::Error { .. } if world.harness_fault().or(world.missing_recording()).is_some() => ExitKind::Incomplete,
         ToolAnswer::Result(_) => ExitKind::Clean,
         ToolAnswer::Error { .. } => ExitKind::Missed,
     };

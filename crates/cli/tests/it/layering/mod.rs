@@ -146,7 +146,6 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("foreign", "formats", &["builder", "content", "problem", "recording"]),
     ("foreign", "json_splitter", &[]),
     ("foreign", "log_readings", &["action_match", "attack_signs", "builder", "recording"]),
-    ("foreign", "pass_hat_k", &[]),
     ("foreign", "problem", &[]),
     ("foreign", "python_equality", &[]),
     ("foreign", "reader", &["detect", "format", "formats", "json_splitter", "problem", "recording", "zip_archive"]),
