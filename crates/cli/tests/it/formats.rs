@@ -115,7 +115,7 @@ fn markdown_table_rows_have_equal_cell_counts() {
     for (args, code, title, head) in [
         (&["smoke"][..], 1, "## Smoke failed", "| check | where | what | remedy |"),
         (
-            &["run", "--no-store", "--subject", "echo"],
+            &["run", "--no-store", "--subject", "echo", "--embedded", "--suite", "tool_selection/data"],
             1,
             "## Gates",
             "| gate | slice | value | 95 % interval | bound | n | verdict | note |",
@@ -186,7 +186,8 @@ fn unwritable_output_file_is_not_clean() {
 #[test]
 fn color_flag_and_no_color_are_respected() {
     let folder = with_failing_workspace();
-    for args in [&["smoke"][..], &["run", "--no-store", "--subject", "echo"], &["doctor"], &["explain", "graph_acyclic"]] {
+    let run = ["run", "--no-store", "--subject", "echo", "--embedded", "--suite", "tool_selection/data"];
+    for args in [&["smoke"][..], &run, &["doctor"], &["explain", "graph_acyclic"]] {
         let with = |color: &[&str]| folder.run(&[args, color].concat()).stdout;
         let plain = with(&[]);
         assert!(!plain.contains(ESC), "{args:?}");
