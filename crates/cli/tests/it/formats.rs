@@ -129,7 +129,7 @@ fn markdown_table_rows_have_equal_cell_counts() {
             assert_eq!(cells, head.matches('|').count(), "{line}");
         }
     }
-    folder.run(&["run", "--no-store", "--subject", "echo", "--format", "markdown"]).assert_stdout("### Worst cases\n");
+    folder.run(&["run", "--no-store", "--subject", "echo", "--embedded", "--format", "markdown"]).assert_stdout("### Worst cases\n");
 }
 
 #[test]
