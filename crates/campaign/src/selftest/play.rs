@@ -22,7 +22,7 @@ use world::ForeignSource;
 pub enum SelftestMode {
     /// Every fault on every case in which it is possible.
     Full,
-    /// Faults that gates without tolerance read, on a few cases, and one fault at the dose of a gate with tolerance.
+    /// Faults that gates without tolerance read, on a few cases.
     Quick,
 }
 
