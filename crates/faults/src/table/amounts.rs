@@ -19,6 +19,7 @@ pub(super) static FAULTS: &[Fault] = &[
             S::BehavioralInvariants,
             S::Completion,
             S::SimulationCoverage,
+            S::SlippageCompliance,
             S::SafetyVeto,
             S::AuthorizedEffects,
             S::ExposureUsd,
