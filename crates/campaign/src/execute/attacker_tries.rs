@@ -1,7 +1,7 @@
 //! Trials whose attack a model words: each try plays the scenario from the start with another text. Ends with the first text that
 //! succeeds; otherwise the try with the highest effect counts.
 
-use super::trial_driver::{DrivenTrial, TrialDriver, harness_abort};
+use super::case_driver::{CaseDriver, DrivenTrial, harness_abort};
 use model::suite::attack::GoalRewrite;
 use model::{CaseAttack, ContentHash, EffectLevel, Ending, Transcript, Trial};
 use run::attacker::{AttackTask, AttackerFault, LlmAttacker, TriedText};
@@ -22,7 +22,7 @@ struct RewrittenAttack<'r> {
     rewrite: &'r GoalRewrite,
 }
 
-impl TrialDriver {
+impl CaseDriver {
     /// Drives a trial, in several tries if a model words its attack.
     pub(super) async fn drive(&self, trial: &Trial, at: usize, subject: usize) -> DrivenTrial {
         let case = self.prepared.plan().case(at);

@@ -1,10 +1,10 @@
 //! Executes a [`PreparedRun`]: runs, stores and scores every trial, judges the gates and returns a [`RunSummary`].
 
 mod attacker_tries;
+mod case_driver;
 mod preflight;
 mod queue;
 mod script_trial;
-mod trial_driver;
 mod trial_runner;
 
 use crate::aggregate::{RunAggregator, TrialList};
@@ -12,6 +12,7 @@ use crate::prepare::PreparedRun;
 use crate::run_store::{RunHandle, RunStoreError, timestamp};
 use crate::summary::{EarlyStop, RunSummary};
 use crate::watcher::{RunWatcher, WatchedTrial, WatcherDecision};
+pub(crate) use case_driver::harness_abort;
 use model::{CaseOutcome, Money, RunRecord};
 use preflight::{has_safety_violation, is_broken, preflight_trials};
 use queue::TrialQueue;
@@ -22,7 +23,6 @@ use std::sync::Arc;
 use store::{EndedTrial, JournalWrite, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
-pub(crate) use trial_driver::harness_abort;
 use trial_runner::{TrialOutput, TrialRunner};
 
 /// Rows written before the run waits for a commit.

@@ -1,6 +1,6 @@
 //! Trial of a script, scored and not stored. A fixed judge answers the rubric.
 
-use super::trial_driver::{harness_abort, world_settings};
+use super::case_driver::{harness_abort, world_settings};
 use crate::prepare::PreparedRun;
 use crate::scoring::{append_event, ask_scorers};
 use futures::FutureExt;

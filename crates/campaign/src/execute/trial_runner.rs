@@ -1,6 +1,6 @@
 //! Runs and scores one trial of a prepared run.
 
-use super::trial_driver::{DrivenTrial, TrialDriver, harness_abort};
+use super::case_driver::{CaseDriver, DrivenTrial, harness_abort};
 use crate::judging::ask_judge;
 use crate::prepare::PreparedRun;
 use crate::scoring::ask_scorers;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use store::{EndedTrial, TrialRow};
 
 pub(super) struct TrialRunner {
-    driver: TrialDriver,
+    driver: CaseDriver,
     /// Key of the run in the store.
     run: i64,
 }
@@ -29,7 +29,7 @@ const INTERRUPT_GRACE: Duration = Duration::from_millis(250);
 
 impl TrialRunner {
     pub(super) fn new(prepared: PreparedRun, run: i64) -> Self {
-        Self { driver: TrialDriver { prepared }, run }
+        Self { driver: CaseDriver { prepared }, run }
     }
 
     /// Runs the trial with this index. A crash is held back for a moment: a Ctrl-C that has ended the agent ends this run too, and

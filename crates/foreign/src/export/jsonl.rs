@@ -1,13 +1,13 @@
 //! One JSON object per trial, with everything that scores are based on. `score --from jsonl` reads it back.
 
 use super::ExportedTrial;
-use crate::formats::jsonl::{TrialLine, VERSION};
+use crate::formats::jsonl::{JsonlTrial, VERSION};
 use std::borrow::Cow;
 
 /// Returns the line of a trial, without a line break.
 pub fn trial_line(trial: &ExportedTrial<'_>) -> String {
     let transcript = trial.transcript;
-    let line = TrialLine {
+    let line = JsonlTrial {
         version: VERSION,
         run: Cow::Borrowed(trial.run),
         trial: transcript.trial.clone(),

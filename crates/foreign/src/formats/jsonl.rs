@@ -12,7 +12,7 @@ pub(crate) const VERSION: u32 = 1;
 
 /// Line of the export.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct TrialLine<'t> {
+pub(crate) struct JsonlTrial<'t> {
     #[serde(default)]
     pub version: u32,
     #[serde(default)]
@@ -30,7 +30,7 @@ pub(crate) struct TrialLine<'t> {
 
 /// Reads a line.
 pub(crate) fn read(line: &[u8], at: &LogPlace) -> Result<LogRecording, ItemError> {
-    let line: TrialLine<'_> = serde_json::from_slice(line).map_err(|error| format!("this is not a trial of bardo-eval: {error}"))?;
+    let line: JsonlTrial<'_> = serde_json::from_slice(line).map_err(|error| format!("this is not a trial of bardo-eval: {error}"))?;
     if line.version > VERSION {
         return Err(format!("the line has version {}, this program reads {VERSION}", line.version));
     }

@@ -145,7 +145,7 @@ fn evaluations(span: &Value) -> Vec<SourceVerdict> {
 
 /// Agent on the path from the root to a span.
 #[derive(Clone)]
-struct ActingAgent {
+struct SpanAgent {
     name: String,
     depth: u32,
     span: usize,
@@ -201,7 +201,7 @@ impl<'s> TraceWalk<'s> {
         (0..self.spans.len()).filter(|at| is_root(&self.spans[*at])).collect()
     }
 
-    fn visit(&mut self, at: usize, agent: Option<&ActingAgent>, level: usize) {
+    fn visit(&mut self, at: usize, agent: Option<&SpanAgent>, level: usize) {
         // Parent links come from outside and may form circles.
         if level > MAX_DEPTH || !self.visited.insert(at) {
             return self.builder.leave_out("span below too many others");
@@ -221,17 +221,17 @@ impl<'s> TraceWalk<'s> {
         }
     }
 
-    fn visit_children(&mut self, at: usize, agent: Option<&ActingAgent>, level: usize) {
+    fn visit_children(&mut self, at: usize, agent: Option<&SpanAgent>, level: usize) {
         for child in self.children.get(self.spans[at].id.as_str()).cloned().unwrap_or_default() {
             self.visit(child, agent, level + 1);
         }
     }
 
-    fn visit_agent(&mut self, at: usize, outer: Option<&ActingAgent>, level: usize) {
+    fn visit_agent(&mut self, at: usize, outer: Option<&SpanAgent>, level: usize) {
         let span = &self.spans[at];
         let name = ["gen_ai.agent.name", "agent.name", "traceloop.entity.name"].iter().find_map(|key| span.attributes.get(*key));
         let name = name.and_then(Value::as_str).unwrap_or_else(|| span.name.strip_prefix("invoke_agent ").unwrap_or(&span.name));
-        let inner = ActingAgent { name: name.to_owned(), depth: outer.map_or(0, |outer| outer.depth + 1), span: at };
+        let inner = SpanAgent { name: name.to_owned(), depth: outer.map_or(0, |outer| outer.depth + 1), span: at };
         if let Some(outer) = outer {
             let input = first_of(&span.attributes, &["gen_ai.input.messages", "input.value", "traceloop.entity.input"], &[]);
             let params = input.map(|input| ("input".to_owned(), input.clone())).into_iter().collect();
@@ -246,13 +246,13 @@ impl<'s> TraceWalk<'s> {
         }
     }
 
-    fn set_time(&mut self, nanos: u64, agent: Option<&ActingAgent>) {
+    fn set_time(&mut self, nanos: u64, agent: Option<&SpanAgent>) {
         self.builder.at_ms = nanos.saturating_sub(self.origin) / 1_000_000;
         self.builder.depth = agent.map_or(0, |agent| agent.depth);
     }
 
     /// Adds what a chat span brings: new messages of the user, answers of tools without a span, and the output.
-    fn add_chat(&mut self, span: &TraceSpan, agent: Option<&ActingAgent>) {
+    fn add_chat(&mut self, span: &TraceSpan, agent: Option<&SpanAgent>) {
         let by = agent.map_or(AGENT, |agent| agent.name.as_str());
         let messages = chat_messages(&span.written, &span.attributes);
         let seen = self.users_seen.entry(agent.map(|agent| agent.span)).or_default();
@@ -288,7 +288,7 @@ impl<'s> TraceWalk<'s> {
         call.id.as_deref().is_some_and(|id| self.span_ids.contains(id)) || self.span_tools.contains(&call.name)
     }
 
-    fn add_call(&mut self, span: &TraceSpan, agent: Option<&ActingAgent>) {
+    fn add_call(&mut self, span: &TraceSpan, agent: Option<&SpanAgent>) {
         let Some(tool) = tool_name(&span.name, &span.attributes, true) else { return self.builder.leave_out("call without a tool") };
         let by = agent.map_or(AGENT, |agent| agent.name.as_str());
         let args = arguments(first_of(&span.attributes, ARGUMENT_KEYS, ARGUMENT_ENDINGS));

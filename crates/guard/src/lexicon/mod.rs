@@ -1,7 +1,19 @@
 //! Phrases by meaning and language. A phrase is searched as whole words in any case and disguise; `*` at an end allows more letters.
 
+mod arabic;
+mod chinese;
 mod english;
-mod languages;
+mod french;
+mod german;
+mod hindi;
+mod italian;
+mod japanese;
+mod korean;
+mod particles;
+mod portuguese;
+mod russian;
+mod spanish;
+mod turkish;
 
 /// Meaning of a phrase or mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -69,7 +81,22 @@ pub(crate) enum Concept {
 /// Phrases of one meaning.
 pub(crate) type PhraseTable = (Concept, &'static [&'static str]);
 
-pub(crate) const LEXICON: &[&[PhraseTable]] = &[english::PHRASES, languages::PHRASES];
+pub(crate) const LEXICON: &[&[PhraseTable]] = &[
+    english::PHRASES,
+    particles::PHRASES,
+    chinese::PHRASES,
+    japanese::PHRASES,
+    korean::PHRASES,
+    russian::PHRASES,
+    arabic::PHRASES,
+    hindi::PHRASES,
+    turkish::PHRASES,
+    spanish::PHRASES,
+    french::PHRASES,
+    german::PHRASES,
+    portuguese::PHRASES,
+    italian::PHRASES,
+];
 
 /// Negations as the normal form has them: `l` is folded to `i`.
 pub(crate) const NEGATIONS: &[&str] = &["not", "never", "no", "nobody", "don", "t", "didn", "cannot", "refused", "without", "instead"];

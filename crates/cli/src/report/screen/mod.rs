@@ -17,7 +17,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let mut text = if io.verbose { gate_table::render(io, shown) } else { String::new() };
     text.push_str(&headline(io, shown, &lines));
     if let Some(compared) = shown.comparison().filter(|_| shown.is_against) {
-        // What changed is the question; `score` shows the rest.
+        // Shows the differences only; `score` prints everything else.
         text.push_str(&changed::text(io, shown));
         text.push_str(&comparison::text::render(io, &compared));
         text.push_str(&next(io, shown, &[]));

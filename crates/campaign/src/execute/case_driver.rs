@@ -12,7 +12,7 @@ use store::AgentOutput;
 use world::{DefenceMode, HoleFills, LiveWorld, WorldSettings};
 
 #[derive(Debug)]
-pub(super) struct TrialDriver {
+pub(super) struct CaseDriver {
     pub prepared: PreparedRun,
 }
 
@@ -36,7 +36,7 @@ struct TrialSetup<'r> {
     acting: SubjectInWorld,
 }
 
-impl TrialDriver {
+impl CaseDriver {
     /// Removes the secrets of the run. Replies and moves have none left; events of the RPC may.
     pub(super) fn redact(&self, events: Vec<Event>, ending: Ending) -> (Vec<Event>, Ending) {
         let secrets = &self.prepared.parts().secrets;

@@ -1,0 +1,41 @@
+//! Particles before or after a destination, in all languages but English.
+
+use super::{Concept, PhraseTable};
+
+pub(super) const PHRASES: &[PhraseTable] = &[(
+    Concept::Toward,
+    &[
+        "向",
+        "给",
+        "到",
+        "至",
+        "に",
+        "へ",
+        "宛",
+        "으로",
+        "로",
+        "에게",
+        "에",
+        "на",
+        "إلى",
+        "الى",
+        "को",
+        "पर",
+        "में",
+        "adresine",
+        "hesabına",
+        "cüzdanına",
+        "al",
+        "alla",
+        "vers",
+        "à",
+        "an",
+        "an das",
+        "an die",
+        "para",
+        "ao",
+        "hacia",
+        "a la",
+        "al conto",
+    ],
+)];
