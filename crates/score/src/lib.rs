@@ -16,7 +16,6 @@ pub mod gates;
 pub mod golden;
 pub mod outcome;
 pub mod pairing;
-mod planned_metrics;
 pub mod quality;
 pub mod questions;
 mod rules;

@@ -7,7 +7,7 @@ use crate::workspace_source::WorkspaceSource;
 use faults::{FAULTS, fault};
 use model::{OracleId, ScorerId, UserError, Workspace, name_remedy};
 use score::checks::CHECKS;
-use score::scorers::{PLANNED_METRICS, scorer};
+use score::scorers::scorer;
 
 pub(crate) fn explain(io: &CliOutput, source: &WorkspaceSource, name: &str) -> ExitKind {
     let topics = built_in(name);
@@ -33,18 +33,14 @@ pub(crate) fn explain(io: &CliOutput, source: &WorkspaceSource, name: &str) -> E
     }
 }
 
-/// Returns the scorer or metric of a name first, then the check that shares it.
+/// Returns the scorer of a name first, then the check that shares it.
 fn built_in(name: &str) -> Vec<ExplainTopic<'static>> {
     let id = ScorerId::parse(name);
     let measured = id.and_then(scorer).map(ExplainTopic::Scorer);
-    let planned = PLANNED_METRICS
-        .iter()
-        .find(|(planned, _)| Some(*planned) == id)
-        .map(|(id, manual)| ExplainTopic::PlannedMetric { id: *id, manual });
     let check = CHECKS.iter().find(|check| check.id() == name).map(|check| ExplainTopic::Check(*check));
     let oracle = OracleId::parse(name).map(ExplainTopic::Oracle);
     let fault = fault(name.strip_prefix("fault:").unwrap_or(name)).map(ExplainTopic::Fault);
-    measured.or(planned).into_iter().chain(check).chain(oracle).chain(fault).collect()
+    measured.into_iter().chain(check).chain(oracle).chain(fault).collect()
 }
 
 fn names(workspace: &Workspace) -> impl Iterator<Item = &str> {

@@ -13,7 +13,7 @@ use model::{Case, GateBound, OracleId, SkillHandler, UserError, Workspace};
 use score::checks::checks_in_force;
 use score::gates::judged_slices;
 use score::oracles::oracle_manual;
-use score::scorers::{PLANNED_METRICS, SCORERS, is_in_force, scorer_named};
+use score::scorers::{SCORERS, is_in_force, scorer_named};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -245,14 +245,9 @@ fn judge_need(workspace: &Workspace, gate: &model::Gate) -> String {
 fn scorers(workspace: &Workspace) -> Vec<Vec<String>> {
     let in_force = SCORERS.iter().filter(|scorer| is_in_force(workspace, scorer.id()));
     let built = in_force.map(|scorer| vec![scorer.id().to_string(), "yes".to_owned(), first_sentence(scorer.manual())]);
-    // The planned metrics are those of the specification.
-    let planned = PLANNED_METRICS
-        .iter()
-        .filter(|_| workspace.policy.is_some())
-        .map(|(id, manual)| vec![id.to_string(), "not yet".to_owned(), first_sentence(manual)]);
     let own =
         workspace.scorers.iter().map(|scorer| vec![scorer.id.value.clone(), "by a program".to_owned(), first_sentence(&scorer.about)]);
-    built.chain(own).chain(planned).collect()
+    built.chain(own).collect()
 }
 
 fn first_sentence(text: &str) -> String {

@@ -127,6 +127,14 @@ fn when_changed_with_an_unknown_part_is_a_mistake() {
     }
 }
 
+#[test]
+fn ci_verdict_blocks_gate_with_an_unknown_scorer() {
+    let folder = TestFolder::with_reference();
+    folder.edit("evals/gates.yaml", "scorer: hit\n", "scorer: hitt\n");
+    folder.write("report.json", incomplete(&["hit_rate_profiles"], &[]));
+    folder.run(&["ci", "verdict", "report.json", "--exit", "3"]).assert_exit(3).assert_stdout("gate hit_rate_profiles (all): no evidence");
+}
+
 /// Returns a report of an incomplete run with these verdicts of gates and these counts.
 fn incomplete(verdicts: &[&str], counts: &[(&str, u64)]) -> String {
     let rows: Vec<Value> =

@@ -126,9 +126,6 @@ fn explain_scorer_shows_accept_and_reject_examples() {
     for name in column(&folder.list("scorers"), "scorer") {
         let document = folder.json(&["explain", &name], 0);
         assert_eq!(document["name"], name.as_str());
-        if document["kind"] == "planned_metric" {
-            continue;
-        }
         measured += 1;
         assert_eq!(document["kind"], "scorer");
         let score = |side: &str| document[side]["scores"][0].clone();

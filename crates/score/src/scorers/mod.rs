@@ -51,7 +51,6 @@ mod upr;
 pub use crate::evidence::{Evidence, EvidenceFixture};
 use crate::external_scores::external_scores;
 pub use crate::finding::ScorerFinding;
-pub use crate::planned_metrics::PLANNED_METRICS;
 pub use crate::sample_run::{CLEAN_CASE, SampleStep, clean_swap};
 pub(crate) use argument_match::argument_of_reason;
 pub(crate) use assertions::missed_assertion;
@@ -143,7 +142,7 @@ pub static SCORERS: &[&dyn Scorer] = &[
     &owasp_coverage::OwaspCoverage,
 ];
 
-/// Returns the scorer with this id; planned metrics have none.
+/// Returns the scorer with this id.
 pub fn scorer(id: ScorerId) -> Option<&'static dyn Scorer> {
     SCORERS.iter().find(|scorer| scorer.id() == id).copied()
 }
@@ -340,10 +339,10 @@ mod tests {
     }
 
     #[test]
-    fn every_scorer_id_is_either_built_or_planned() {
-        let ids: Vec<ScorerId> = SCORERS.iter().map(|scorer| scorer.id()).chain(PLANNED_METRICS.iter().map(|(id, _)| *id)).collect();
+    fn every_scorer_id_is_in_scorers_table_once() {
+        let ids: Vec<ScorerId> = SCORERS.iter().map(|scorer| scorer.id()).collect();
         for (_, id) in ScorerId::ALL {
-            assert_eq!(ids.iter().filter(|other| *other == id).count(), 1, "{id} must be exactly once in SCORERS or PLANNED_METRICS");
+            assert_eq!(ids.iter().filter(|other| *other == id).count(), 1, "{id} must be exactly once in SCORERS");
         }
     }
 

@@ -109,13 +109,10 @@ impl JobVerdict {
             let name = row["gate"].as_str().unwrap_or_default();
             let gate = workspace.gates.iter().find(|gate| gate.id.value == name);
             match gate.map(|gate| scorer_named(workspace, &gate.scorer)) {
-                Some(None) => {
-                    self.undecided.insert(name.to_owned(), "not measured by this version");
-                }
                 Some(Some(scorer)) if without_judge && scorer.needs_judge() => {
                     self.undecided.insert(name.to_owned(), "needs a judge, and this job has no key for it");
                 }
-                Some(Some(_)) | None => {
+                Some(Some(_) | None) | None => {
                     self.blocking.push(format!("gate {name} ({}): no evidence", row["slice"].as_str().unwrap_or("all")));
                 }
             }

@@ -29,7 +29,6 @@ fn topic_json(io: &CliOutput, topic: &ExplainTopic<'_>) -> Value {
     match topic {
         ExplainTopic::Check(check) => check_json(*check),
         ExplainTopic::Scorer(scorer) => scorer_json(io, *scorer),
-        ExplainTopic::PlannedMetric { id, manual } => json!({ "name": id.word(), "kind": "planned_metric", "manual": manual }),
         ExplainTopic::Oracle(id) => json!({ "name": id.word(), "kind": "oracle", "manual": oracle_manual(*id) }),
         ExplainTopic::Fault(fault) => {
             let also: Vec<&str> = fault.also.iter().map(|scorer| scorer.word()).collect();

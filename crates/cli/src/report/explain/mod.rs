@@ -1,4 +1,4 @@
-//! Manual of a check, scorer, metric or gate, with examples, and the facts of a tool.
+//! Manual of a check, scorer or gate, with examples, and the facts of a tool.
 
 mod json;
 mod text;
@@ -7,7 +7,7 @@ mod tool_facts;
 use crate::args::ReportFormat;
 use crate::io::CliOutput;
 use faults::Fault;
-use model::{ExternalScorer, Gate, OracleId, Score, ScorerId, Tool, Workspace};
+use model::{ExternalScorer, Gate, OracleId, Score, Tool, Workspace};
 use score::checks::Check;
 use score::scorers::{EvidenceFixture, Scorer, ScorerFinding};
 
@@ -15,10 +15,6 @@ use score::scorers::{EvidenceFixture, Scorer, ScorerFinding};
 pub(crate) enum ExplainTopic<'w> {
     Check(&'static dyn Check),
     Scorer(&'static dyn Scorer),
-    PlannedMetric {
-        id: ScorerId,
-        manual: &'static str,
-    },
     Oracle(OracleId),
     /// Mistake that a selftest puts into the reference.
     Fault(&'static Fault),

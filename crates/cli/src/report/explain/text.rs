@@ -9,9 +9,7 @@ use faults::Fault;
 use model::{ExternalScorer, Gate, Workspace};
 use score::checks::{Check, FindingCollector};
 use score::oracles::oracle_manual;
-use score::scorers::{PLANNED_METRICS, Scorer, scorer_named};
-
-const NOT_MEASURED: &str = "a metric that this version does not measure yet";
+use score::scorers::{Scorer, scorer_named};
 
 pub(super) fn render(io: &CliOutput, topics: &[ExplainTopic<'_>]) -> String {
     let texts: Vec<String> = topics.iter().map(|topic| topic_text(io, topic)).collect();
@@ -22,7 +20,6 @@ fn topic_text(io: &CliOutput, topic: &ExplainTopic<'_>) -> String {
     match topic {
         ExplainTopic::Check(check) => check_text(io, *check),
         ExplainTopic::Scorer(scorer) => scorer_text(io, *scorer),
-        ExplainTopic::PlannedMetric { id, manual } => head(io, id.word(), NOT_MEASURED, manual),
         ExplainTopic::Oracle(id) => head(io, id.word(), "an oracle of the red team", oracle_manual(*id)),
         ExplainTopic::Fault(fault) => fault_text(io, fault),
         ExplainTopic::ExternalScorer(scorer) => external_scorer_text(io, scorer),
@@ -118,8 +115,6 @@ fn gate_text(io: &CliOutput, workspace: &Workspace, gate: &Gate) -> String {
     if let Some(scorer) = scorer_named(workspace, &gate.scorer) {
         text.push_str(&format!("\n{}", head(io, scorer.name(), "a scorer", scorer.manual())));
     }
-    let planned = PLANNED_METRICS.iter().find(|(id, _)| gate.scorer.known() == Some(*id));
-    text.extend(planned.map(|(id, manual)| format!("\n{}", head(io, id.word(), NOT_MEASURED, manual))));
     text
 }
 
