@@ -111,7 +111,10 @@ fn read_workflow(workspace: &Workspace, agent: &Agent, acts: &AgentActs<'_>, ord
         .collect();
     let seen: Vec<usize> = (0..steps.len()).filter(|n| !steps[*n].acts.is_empty()).collect();
     let chain = longest_in_order(&steps, &seen);
-    let disordered: Vec<&StepMatches<'_, '_>> = seen.iter().filter(|n| !chain.contains(n)).map(|n| &steps[*n]).collect();
+    // A read that an earlier step uses already does not show that a later step with the same tool was done at all.
+    let is_used = |act: &AgentAct<'_>| chain.iter().any(|n| steps[*n].acts.iter().any(|other| other.event == act.event));
+    let is_disordered = |n: &usize| !chain.contains(n) && !steps[*n].acts.iter().all(|act| is_used(act));
+    let disordered: Vec<&StepMatches<'_, '_>> = seen.iter().filter(|n| is_disordered(n)).map(|n| &steps[*n]).collect();
     let is_request =
         |act: &AgentAct<'_>| matches!(act.kind, ActKind::Delegate { to, .. } if workspace.review_role(to) == Some(ReviewRole::Guardian));
     let writes: Vec<&AgentAct<'_>> = acts.iter().filter(|act| acts.is_write(act) || is_request(act)).collect();
@@ -221,6 +224,35 @@ mod tests {
         let found = read(steps);
         assert_eq!(found.reading, Reading::Tally { hit: 0, of: 2 });
         assert!(found.because[0].what.contains("report is out of order"), "{found:?}");
+    }
+
+    #[test]
+    fn step_left_out_is_not_out_of_order_for_an_earlier_use_of_its_tool() {
+        // The trader reads a balance first; a step at the end reads it again.
+        let with_last_step = |steps| {
+            let mut fixture = EvidenceFixture::of(CLEAN_CASE, steps);
+            let trader = fixture.workspace.agents.iter_mut().find(|agent| agent.name.value == "trader").expect("the trader");
+            let mut verify = trader.workflow.iter().find(|step| matches!(step.action, StepAction::Call(_))).expect("a step").clone();
+            (verify.step, verify.when) = ("verify".into(), None);
+            let at = trader.at.clone();
+            verify.action = StepAction::Call(vec![Spanned::new("wallet_get_balance".to_owned(), at)]);
+            let mut inspect = verify.clone();
+            inspect.step = "inspect".into();
+            trader.workflow.insert(0, inspect);
+            let before_report = trader.workflow.iter().position(|step| matches!(step.action, StepAction::Say(_))).unwrap_or(trader.workflow.len());
+            trader.workflow.insert(before_report, verify);
+            ToolOrdering.score(&fixture.evidence())
+        };
+        assert_eq!(with_last_step(clean_swap()).reading, Reading::Tally { hit: 2, of: 2 });
+        let mut without_reading_back = clean_swap();
+        without_reading_back.drain(17..19);
+        let found = with_last_step(without_reading_back);
+        assert_eq!(found.reading, Reading::Tally { hit: 2, of: 2 }, "{found:?}");
+        // A reading of its own at the wrong place is still a fault.
+        let mut late = clean_swap();
+        let answer = late.pop().expect("the answer");
+        late.insert(17, answer);
+        assert!(with_last_step(late).because.iter().any(|why| why.what.contains("out of order")));
     }
 
     #[test]
