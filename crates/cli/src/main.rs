@@ -63,6 +63,7 @@ fn main() -> ExitCode {
         CliCommand::RedTeam(args) => commands::red_team(&io, &source, *args),
         CliCommand::Runs(command) => commands::runs(&io, &command),
         CliCommand::Show(args) => commands::show(&io, &source, &args),
+        CliCommand::View(args) => commands::view(&io, &source, &args),
         CliCommand::Score(args) => commands::score(&io, &source, &args),
         CliCommand::Compare(args) => commands::compare(&io, &source, &args),
         CliCommand::Export(args) => commands::export(&io, &args),

@@ -1,6 +1,7 @@
 //! SQLite store of runs, trials, model calls and cached replies.
 
 mod agent_output;
+mod browse;
 mod busy;
 mod calls;
 mod error;
@@ -15,6 +16,7 @@ mod transcripts;
 mod trials;
 
 pub use agent_output::AgentOutput;
+pub use browse::{StoredOutcome, TrialFilter, TrialListing, TrialPage};
 pub use busy::set_busy_notice;
 pub use calls::{CallKey, CallStateCounts};
 pub use error::StoreError;

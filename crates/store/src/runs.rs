@@ -161,7 +161,7 @@ pub(crate) fn insert_run(connection: &Connection, run: &NewRun<'_>) -> Result<i6
     Ok(connection.last_insert_rowid())
 }
 
-const SELECT_RUNS: &str = "
+pub(crate) const SELECT_RUNS: &str = "
     SELECT run, id, started, ended, format, workspace, claim, settings, plan, planned, budget, record,
         (SELECT count(*) FROM trials WHERE trials.run = runs.run),
         (SELECT count(*) FROM trials WHERE trials.run = runs.run AND passed),
@@ -172,7 +172,7 @@ const SELECT_RUNS: &str = "
         END
     FROM runs";
 
-fn read_run(row: &Row<'_>) -> Result<StoredRun, StoreError> {
+pub(crate) fn read_run(row: &Row<'_>) -> Result<StoredRun, StoreError> {
     let id: String = row.get(1)?;
     let wrong = |why: &dyn std::fmt::Display| StoreError::unreadable(&id, why);
     let hash = |text: &str| ContentHash::parse(text).ok_or_else(|| wrong(&format!("\"{text}\" is not a hash")));

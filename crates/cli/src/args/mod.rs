@@ -18,6 +18,7 @@ mod store;
 mod stored_runs;
 mod tools;
 mod usage_hint;
+mod view;
 mod world;
 
 pub(crate) use chat::{CalibrateArgs, CaseCommand, CaseNewArgs, ChatArgs, JudgeCommand};
@@ -29,13 +30,14 @@ pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
 pub(crate) use guard::{GuardCommand, GuardEvalArgs, SplitArg};
 pub(crate) use list::{ListArgs, ListTarget};
 pub(crate) use red_team::RedTeamArgs;
-pub(crate) use report_files::ReportFileArgs;
+pub(crate) use report_files::{ReportFileArgs, ReportKind};
 pub(crate) use run::{DefenceArg, RunArgs, SmokeArgs};
 pub(crate) use selftest::SelftestArgs;
 pub(crate) use store::StoreArgs;
 pub(crate) use stored_runs::{CostArgs, RunExportArgs, RunExportFormat, RunsCommand, ScoreArgs, ShowArgs};
 pub(crate) use tools::{ConfusableArgs, ExportArgs, ImportArgs, InitArgs, ServerArgs, ToolShape, ToolsCommand};
 pub(crate) use usage_hint::usage_hint;
+pub(crate) use view::ViewArgs;
 pub(crate) use world::{CallArgs, SendArgs, ServeArgs, WorldArgs, WorldCommand};
 
 use clap::builder::styling::{AnsiColor, Styles};
@@ -131,6 +133,11 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  bardo-eval show sell_ether_for_usdc\n  bardo-eval show 3f2a91c07b5e --run 8d41f0 --verbose\n  bardo-eval show --diff 3f2a91c07b5e c7714be09a12\n  bardo-eval show sell_ether_for_usdc --diff 8d41f0 52ab9e"
     )]
     Show(ShowArgs),
+    /// Show stored runs in a browser, on this machine only
+    #[command(
+        after_help = "Examples:\n  bardo-eval view                         all stored runs; prints an address that works once\n  bardo-eval view 8d41f0 --open           one run, in the default browser\n  bardo-eval run --report html=run.html   a page of one run as a file"
+    )]
+    View(ViewArgs),
     /// List, show and remove stored runs
     #[command(subcommand)]
     Runs(RunsCommand),

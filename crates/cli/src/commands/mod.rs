@@ -26,6 +26,7 @@ mod selftest;
 mod show;
 mod smoke;
 mod tools;
+mod view;
 mod world;
 
 pub(crate) use case::case;
@@ -50,6 +51,7 @@ pub(crate) use selftest::selftest;
 pub(crate) use show::show;
 pub(crate) use smoke::smoke;
 pub(crate) use tools::tools;
+pub(crate) use view::view;
 pub(crate) use world::world;
 
 use crate::exit::ExitKind;

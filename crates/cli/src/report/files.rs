@@ -1,7 +1,7 @@
 //! Prints a run report, and writes the further ones that were asked for.
 
-use super::{RunReport, screen};
-use crate::args::ReportFileArgs;
+use super::{RunReport, html, screen};
+use crate::args::{ReportFileArgs, ReportFormat, ReportKind};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 
@@ -10,8 +10,13 @@ use crate::io::CliOutput;
 pub(crate) fn print_run(io: &CliOutput, files: &ReportFileArgs, shown: &RunReport<'_>, render: impl Fn(&CliOutput) -> String) -> ExitKind {
     let mut exit = shown.exit;
     for file in &files.reports {
-        let to_file = io.to_file(file.format, &file.path);
-        exit = to_file.print_result(&render(&to_file), exit);
+        exit = match file.kind {
+            ReportKind::Format(format) => {
+                let to_file = io.to_file(format, &file.path);
+                to_file.print_result(&render(&to_file), exit)
+            }
+            ReportKind::Html => io.to_file(ReportFormat::Text, &file.path).print_result(&html::run(shown), exit),
+        };
     }
     exit = io.print_result(&render(io), exit);
     if let Some(path) = io.output_file() {

@@ -1,18 +1,15 @@
 //! Reports in all output formats. They only render finished data.
 
 mod annotations;
-mod cause_text;
 mod changed;
 mod comparison;
 mod deviations;
-mod escape;
 mod explain;
 mod files;
-mod gate_lines;
 mod gate_table;
 mod judge_correction;
 mod judge_hint;
-mod judgement_text;
+mod html;
 mod junit;
 mod logs;
 mod plan;
@@ -34,7 +31,6 @@ mod wrap;
 
 pub(crate) use changed::changed_text;
 pub(crate) use comparison::{ComparisonReport, comparison};
-pub(crate) use escape::escape_control;
 pub(crate) use explain::{ExplainTopic, explain};
 pub(crate) use files::print_run;
 pub(crate) use logs::print_logs;
@@ -45,6 +41,9 @@ pub(crate) use selftest::selftest;
 pub(crate) use show::{EventPrinter, diff, output_hint, output_lines, show};
 pub(crate) use table::table;
 pub(crate) use trial_lines::TrialLines;
+
+pub(crate) use present::escape::escape_control;
+use present::{cause_text, escape, gate_lines, judgement_text};
 
 use crate::args::ReportFormat;
 use crate::exit::ExitKind;

@@ -51,4 +51,5 @@ mod snapshot;
 mod spec_bounds;
 mod thefts;
 mod tier_judge;
+mod view;
 mod world;

@@ -1,13 +1,9 @@
 //! Report of a trial: timeline, scores with their evidence, and delegation tree.
 
 mod agent_output;
-mod amounts;
-mod delegation_tree;
 mod diff;
-mod event_formatter;
 mod event_printer;
 mod json;
-mod reading_text;
 mod text;
 
 use crate::args::ReportFormat;
@@ -15,7 +11,8 @@ use crate::io::CliOutput;
 use crate::stored_runs::{LoadedTrial, OtherTrials};
 pub(crate) use agent_output::{output_hint, output_lines};
 pub(crate) use event_printer::EventPrinter;
-pub(crate) use reading_text::reading_text;
+pub(crate) use present::reading_text::reading_text;
+use present::{amounts, delegation_tree, event_formatter};
 
 use amounts::AmountFormatter;
 use event_formatter::EventFormatter;

@@ -27,16 +27,22 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("bindings", &[]),
     ("world", &["bindings", "jsongen", "launcher", "model"]),
     ("store", &["model"]),
+    ("present", &["model", "score"]),
+    ("serve", &["model", "present", "score", "store"]),
     ("run", &["baseline", "disguise", "guard", "launcher", "lexical", "model", "store", "world"]),
     ("campaign", &["attack", "disguise", "faults", "foreign", "model", "run", "score", "store", "world"]),
     ("testkit", &["model"]),
-    ("cli", &["attack", "campaign", "faults", "foreign", "guard", "launcher", "model", "run", "score", "store", "world"]),
+    (
+        "cli",
+        &["attack", "campaign", "faults", "foreign", "guard", "launcher", "model", "present", "run", "score", "serve", "store", "world"],
+    ),
 ];
 
 /// Libraries that pure crates must not use, because they allow I/O.
 const FORBIDDEN_LIBRARIES: &[(&str, &[&str])] = &[
     ("model", &["tokio", "reqwest", "rusqlite", "rmcp", "proptest"]),
     ("foreign", &["tokio", "reqwest", "rusqlite", "rmcp", "futures"]),
+    ("present", &["tokio", "reqwest", "rusqlite", "rmcp", "futures"]),
     ("score", &["tokio", "reqwest", "rusqlite", "rmcp", "futures", "revm", "alloy-dyn-abi", "alloy-sol-types", "alloy-json-abi"]),
 ];
 

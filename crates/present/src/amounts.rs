@@ -6,19 +6,19 @@ use model::{Workspace, WorldFile, format_units};
 const UNLIMITED: &str = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct AmountFormatter<'w> {
+pub struct AmountFormatter<'w> {
     pub workspace: &'w Workspace,
     pub world: Option<&'w WorldFile>,
 }
 
 impl AmountFormatter<'_> {
     /// Returns the name of a chain, or its id.
-    pub(super) fn chain(&self, id: u64) -> String {
+    pub fn chain(&self, id: u64) -> String {
         self.workspace.chains.iter().find(|chain| chain.id == id).map_or_else(|| format!("chain {id}"), |chain| chain.name.clone())
     }
 
     /// Formats an amount: `250.5 USDC`, or base units if the decimals are unknown.
-    pub(super) fn amount(&self, chain: u64, asset: &str, base: &str) -> String {
+    pub fn amount(&self, chain: u64, asset: &str, base: &str) -> String {
         match self.decimals(chain, asset) {
             _ if base == UNLIMITED => format!("unlimited {asset}"),
             Some(decimals) => format!("{} {asset}", format_units(base, decimals)),
@@ -27,7 +27,7 @@ impl AmountFormatter<'_> {
     }
 
     /// Formats a change: `1000 → 750 USDC (−250)`.
-    pub(super) fn change(&self, chain: u64, asset: &str, before: &str, after: &str) -> String {
+    pub fn change(&self, chain: u64, asset: &str, before: &str, after: &str) -> String {
         let decimals = self.decimals(chain, asset);
         let plain = |base: &str| match decimals {
             _ if base == UNLIMITED => "unlimited".to_owned(),

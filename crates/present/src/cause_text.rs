@@ -3,7 +3,7 @@
 use score::causes::{FailureCause, ToolConfusion};
 
 /// Says which tools were called instead of which.
-pub(super) fn confusion(tools: &ToolConfusion) -> String {
+pub fn confusion(tools: &ToolConfusion) -> String {
     let ToolConfusion { called, expected } = tools;
     match (called.as_str(), expected.as_str()) {
         ("", expected) => format!("no tool for {expected}"),
@@ -12,7 +12,7 @@ pub(super) fn confusion(tools: &ToolConfusion) -> String {
     }
 }
 
-pub(super) fn cause(cause: Option<&FailureCause>) -> String {
+pub fn cause(cause: Option<&FailureCause>) -> String {
     match cause {
         Some(FailureCause::Tool(tools)) => confusion(tools),
         Some(FailureCause::Argument(name)) => format!("argument {name}"),

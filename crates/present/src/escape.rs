@@ -1,7 +1,7 @@
 //! Escapes untrusted text of files and agents for terminals, logs, tables and XML.
 
 /// Returns text for a cell of a Markdown table: no HTML, no links, no mentions, no further columns.
-pub(super) fn escape_cell(text: &str) -> String {
+pub fn escape_cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for c in escape_control(text).chars() {
         match c {
@@ -18,13 +18,13 @@ pub(super) fn escape_cell(text: &str) -> String {
 
 /// Returns text with control, bidirectional and invisible characters escaped, so that it cannot steer a terminal or hide what it says, and
 /// without the start of a workflow command that runners of CI read anywhere in a line.
-pub(crate) fn escape_control(text: &str) -> String {
+pub fn escape_control(text: &str) -> String {
     let shown: String = text.chars().flat_map(|c| if is_hidden(c) { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect();
     shown.replace("##[", "##\\[")
 }
 
 /// Returns text with characters replaced that XML cannot represent or that hide what it says; line breaks stay.
-pub(super) fn replace_hidden(text: &str) -> String {
+pub fn replace_hidden(text: &str) -> String {
     text.chars().map(|c| if is_hidden(c) && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 

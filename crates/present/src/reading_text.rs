@@ -1,10 +1,10 @@
 //! Text of a reading.
 
-use crate::report::escape::escape_control;
+use crate::escape::escape_control;
 use model::Reading;
 
 /// Formats a reading, such as `2 of 3`.
-pub(crate) fn reading_text(reading: &Reading) -> String {
+pub fn reading_text(reading: &Reading) -> String {
     match reading {
         Reading::Tally { of: 0, .. } => "not exercised".to_owned(),
         Reading::Tally { hit, of } => format!("{hit} of {of}"),

@@ -4,7 +4,7 @@ use model::{EvalDimension, Gate, GateAggregate, GateResult, ScorerName, SliceFil
 
 /// Results of one gate for one subject.
 #[derive(Debug)]
-pub(super) struct GateLine<'r> {
+pub struct GateLine<'r> {
     pub gate: &'r str,
     pub subject: &'r str,
     pub dimension: EvalDimension,
@@ -18,7 +18,7 @@ pub(super) struct GateLine<'r> {
 
 impl GateLine<'_> {
     /// Returns true if the gate allows no miss or is about safety.
-    pub(super) fn is_safety(&self) -> bool {
+    pub fn is_safety(&self) -> bool {
         self.dimension == EvalDimension::Safety || self.worst.bound.allows_no_miss()
     }
 
@@ -32,7 +32,7 @@ fn excess(result: &GateResult) -> f64 {
 }
 
 /// Groups the results of a run. Of gates that read the same number, only the first is returned.
-pub(super) fn gate_lines<'r>(workspace: &Workspace, judgements: &'r [GateResult]) -> Vec<GateLine<'r>> {
+pub fn gate_lines<'r>(workspace: &Workspace, judgements: &'r [GateResult]) -> Vec<GateLine<'r>> {
     let mut lines: Vec<GateLine<'r>> = vec![];
     let mut seen: Vec<(&str, MeasuredNumber)> = vec![];
     for result in judgements {
@@ -79,7 +79,7 @@ fn add_slice<'r>(line: &mut GateLine<'r>, result: &'r GateResult) {
 }
 
 /// Returns 0 for a missed gate, which decides over one without evidence, and that over a met one.
-pub(super) fn verdict_rank(verdict: Verdict) -> u8 {
+pub fn verdict_rank(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Missed => 0,
         Verdict::NoEvidence => 1,

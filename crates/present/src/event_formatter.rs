@@ -1,8 +1,8 @@
 //! Formats an event as one line, and its on-chain effects as further lines.
 
-use super::amounts::AmountFormatter;
-use super::reading_text::reading_text;
-use crate::report::escape::escape_control;
+use crate::amounts::AmountFormatter;
+use crate::reading_text::reading_text;
+use crate::escape::escape_control;
 use model::transcript::{
     AddressInfo, AgentClaim, DecodedItem, Effect, InnerCall, MinedTransaction, PositionSide, PreparedAction, ResolvedAddress,
     ReviewDecision, SignatureRequest, ToolAnswer, TradeTerms, TxOutcome,
@@ -14,13 +14,13 @@ use serde_json::{Map, Value};
 const MAX_TEXT_CHARS: usize = 140;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct EventFormatter<'w> {
+pub struct EventFormatter<'w> {
     pub amounts: AmountFormatter<'w>,
     pub verbose: bool,
 }
 
 impl EventFormatter<'_> {
-    pub(super) fn event_line(&self, event: &Event) -> String {
+    pub fn event_line(&self, event: &Event) -> String {
         match &event.happened {
             EventKind::UserSaid { text } => self.quoted(text),
             EventKind::Revealed { fact, corrected } => {
@@ -115,7 +115,7 @@ impl EventFormatter<'_> {
     }
 
     /// Returns the inner calls and effects of a mined transaction, one per line.
-    pub(super) fn effect_lines(&self, event: &Event) -> Vec<String> {
+    pub fn effect_lines(&self, event: &Event) -> Vec<String> {
         let EventKind::Mined { what, .. } = &event.happened else { return vec![] };
         let inner = what.inner.iter().map(|call| format!("executes {}", self.inner_call_text(call)));
         inner.chain(what.effects.iter().map(|effect| self.effect(what.chain, effect))).collect()
@@ -244,7 +244,7 @@ impl EventFormatter<'_> {
     }
 }
 
-pub(super) fn seconds(ms: u64) -> String {
+pub fn seconds(ms: u64) -> String {
     format!("{}.{} s", ms / 1000, ms % 1000 / 100)
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// One delegation: an agent and its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct DelegationNode {
+pub struct DelegationNode {
     pub agent: String,
     pub first: u32,
     pub last: u32,
@@ -17,7 +17,7 @@ pub(super) struct DelegationNode {
 }
 
 /// Returns the tree of a transcript; `None` if no agent acted.
-pub(super) fn delegation_tree(events: &[Event]) -> Option<DelegationNode> {
+pub fn delegation_tree(events: &[Event]) -> Option<DelegationNode> {
     let mut acting = events.iter().filter(|event| event.by != "user").peekable();
     let first = acting.peek()?;
     let mut root = DelegationNode::new(&first.by, first.n);
@@ -67,10 +67,10 @@ impl DelegationNode {
         let did: Vec<String> =
             [counted(self.calls, "call"), counted(self.transactions, "transaction"), decided].into_iter().flatten().collect();
         let did = if did.is_empty() { "no calls".to_owned() } else { did.join(", ") };
-        format!("{}  #{} to #{}, {did}", crate::report::escape::escape_control(&self.agent), self.first, self.last)
+        format!("{}  #{} to #{}, {did}", crate::escape::escape_control(&self.agent), self.first, self.last)
     }
 
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.line()];
         for (n, node) in self.children.iter().enumerate() {
             let is_last = n + 1 == self.children.len();
@@ -87,7 +87,7 @@ impl DelegationNode {
         lines
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         json!({
             "agent": self.agent, "first": self.first, "last": self.last, "calls": self.calls, "transactions": self.transactions,
             "decided": self.decided, "delegated": self.children.iter().map(DelegationNode::json).collect::<Vec<_>>(),

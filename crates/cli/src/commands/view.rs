@@ -1,0 +1,76 @@
+//! `view`: serves stored runs to a browser on this machine until stopped.
+
+use crate::args::{ReportFormat, ViewArgs};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
+use crate::report::{self, FORMAT};
+use crate::stored_runs;
+use crate::workspace_source::WorkspaceSource;
+use campaign::open_store;
+use model::{UserError, Workspace};
+use serde_json::json;
+use serve::viewer::{ViewerSecrets, ViewerServer, ViewerSources};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use world::endpoints::TrialToken;
+
+pub(crate) fn view(io: &CliOutput, source: &WorkspaceSource, args: &ViewArgs) -> ExitKind {
+    let workspace = match super::open_workspace(io, source, "view") {
+        Ok(workspace) => workspace,
+        Err(exit) => return exit,
+    };
+    let first_page = match first_page(args) {
+        Ok(page) => page,
+        Err(why) => return report::print_refusal(io, "view", &[why]),
+    };
+    match super::block_on_with_stdin(serve(io, source, workspace, args, &first_page)) {
+        Ok(Ok(())) => ExitKind::Clean,
+        Ok(Err(why)) => report::print_error(io, "view", &why),
+        Err(error) => {
+            io.print_message(&format!("cannot start the async runtime: {error}"));
+            ExitKind::Incomplete
+        }
+    }
+}
+
+/// Returns the path of the first page. Fails if there is no store, or the named run is not in it.
+fn first_page(args: &ViewArgs) -> Result<String, UserError> {
+    match args.run.as_deref() {
+        None => stored_runs::list_runs(&args.store.store).map(|_| "/runs".to_owned()),
+        Some(run) => stored_runs::open_run(&args.store.store, Some(run)).map(|opened| format!("/runs/{}", opened.run.short_run_id())),
+    }
+}
+
+async fn serve(io: &CliOutput, source: &WorkspaceSource, workspace: Workspace, args: &ViewArgs, first_page: &str) -> Result<(), UserError> {
+    let server = ViewerServer::bind(args.port).await.map_err(|error| UserError::caused_by(error).with_context(format!("port {}", args.port)))?;
+    let random = || TrialToken::random().map(|token| token.as_str().to_owned()).map_err(UserError::caused_by);
+    let secrets = ViewerSecrets { token: random()?, cookie: random()? };
+    let url = format!("http://{}{first_page}?token={}", server.address(), secrets.token);
+    let text = match io.format {
+        ReportFormat::Json => format!("{:#}\n", json!({ "format": FORMAT, "command": "view", "url": url })),
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => format!("{url}\n"),
+    };
+    io.print_result(&text, ExitKind::Clean);
+    io.print_message("the address works once, then a cookie opens the pages; press Ctrl-C to stop");
+    if args.open {
+        open_browser(io, &url);
+    }
+    let path = args.store.store.clone();
+    let sources = ViewerSources { workspace: Arc::new(workspace), label: source.label(), open_store: Arc::new(move || open_store(&path)) };
+    let stop = async {
+        // Without signals the server runs until the process is killed.
+        if crate::signals::stop_requested().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    server.serve(sources, secrets, stop).await.map_err(UserError::caused_by)
+}
+
+/// Opens the default browser. The address is printed as well, so a failure is only a message.
+fn open_browser(io: &CliOutput, url: &str) {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let started = Command::new(program).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    if let Err(error) = started {
+        io.print_message(&format!("cannot start {program}: {error}; open the address yourself"));
+    }
+}

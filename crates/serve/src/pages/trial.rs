@@ -1,0 +1,189 @@
+//! Page of a trial: timeline of events with effects, scores with the events they cite, delegations, and the raw record.
+
+use super::frame::{PageAssets, frame};
+use super::{shown, shown_lines};
+use maud::{Markup, html};
+use model::{Event, EventKind, Reading, Score, Transcript, Workspace};
+use present::amounts::AmountFormatter;
+use present::delegation_tree::delegation_tree;
+use present::event_formatter::{EventFormatter, seconds};
+use present::reading_text::reading_text;
+
+/// Events on a page; a flood of calls is cut.
+const MAX_EVENTS: usize = 1_000;
+/// Characters of a raw record on its page.
+const MAX_RAW_CHARS: usize = 1_000_000;
+
+/// Trial as a page shows it.
+#[derive(Debug)]
+pub struct TrialView<'r> {
+    pub workspace: &'r Workspace,
+    /// Id of the run in addresses.
+    pub run: &'r str,
+    pub n: u64,
+    pub seed: u64,
+    pub transcript: &'r Transcript,
+    pub scores: &'r [Score],
+    /// Last output of an external agent to standard error.
+    pub stderr: Option<&'r str>,
+    /// The reference's trial of the same case, if it is stored.
+    pub reference: Option<String>,
+}
+
+pub fn trial_page(view: &TrialView<'_>) -> String {
+    let transcript = view.transcript;
+    let case = view.workspace.case(&transcript.case);
+    let title = format!("{} by {}", transcript.case, transcript.subject);
+    let body = html! {
+        p { a href={ "/runs/" (view.run) } { "Run " code { (view.run) } } " · " a href={ "/runs/" (view.run) "/trials" } { "trials" } }
+        h1 { (shown(&transcript.case)) }
+        dl.facts {
+            dt { "subject" } dd { (shown(&transcript.subject)) }
+            dt { "trial" } dd { code { (transcript.trial.short()) } ", position " (view.n) ", seed " (view.seed) }
+            dt { "ending" } dd { (shown(&transcript.ending.to_string())) }
+            @if let Some(case) = case { dt { "world" } dd { (shown(&case.brief.world.value)) } @if !case.tags.is_empty() { dt { "tags" } dd { (shown(&tag_list(case))) } } }
+            dt { "more" }
+            dd {
+                a href={ "/runs/" (view.run) "/trials/" (view.n) "/raw" } { "raw record" }
+                @if let Some(reference) = &view.reference { " · " a href=(reference) { "beside the reference" } }
+            }
+        }
+        @if case.is_none() { p.unsure { "The case is not in the workspace that is open, so amounts may lack their unit." } }
+        div.columns {
+            section aria-label="Timeline" { h2 { "Timeline" } (timeline(view.workspace, transcript, view.scores)) }
+            section aria-label="Scores" {
+                h2 { "Scores" }
+                (score_list(view.scores))
+                @if let Some(tree) = delegation_tree(&transcript.events).filter(|tree| !tree.children.is_empty()) {
+                    h2 { "Delegations" }
+                    pre { (shown_lines(&tree.lines().join("\n"), MAX_RAW_CHARS)) }
+                }
+                @if let Some(stderr) = view.stderr { h2 { "Standard error of the agent" } pre { (shown_lines(stderr, MAX_RAW_CHARS)) } }
+            }
+        }
+    };
+    frame(PageAssets::Linked, &title, &body)
+}
+
+fn tag_list(case: &model::suite::Case) -> String {
+    case.tags.join(", ")
+}
+
+/// Returns the formatter of the events of a transcript.
+pub(super) fn formatter<'w>(workspace: &'w Workspace, transcript: &Transcript) -> EventFormatter<'w> {
+    let world = workspace.case(&transcript.case).and_then(|case| workspace.world(&case.brief.world));
+    EventFormatter { amounts: AmountFormatter { workspace, world }, verbose: true }
+}
+
+/// Returns the events as a list, each with the scores that cite it.
+pub(super) fn timeline(workspace: &Workspace, transcript: &Transcript, scores: &[Score]) -> Markup {
+    let formatter = formatter(workspace, transcript);
+    html! {
+        ol.timeline {
+            @for event in transcript.events.iter().take(MAX_EVENTS) {
+                @let effects = formatter.effect_lines(event);
+                li id={ "e" (event.n) } data-n=(event.n) class={ (event_class(&event.happened)) " d" (event.depth.min(4)) } {
+                    span.when { "#" (event.n) " " (seconds(event.at_ms)) }
+                    b { (shown(&event.by)) } " " (shown(&formatter.event_line(event)))
+                    @if !effects.is_empty() { ul { @for effect in &effects { li { (shown(effect)) } } } }
+                    (citations(event, scores))
+                }
+            }
+        }
+        @if transcript.events.len() > MAX_EVENTS { p.soft { (transcript.events.len() - MAX_EVENTS) " more events are on the raw page." } }
+    }
+}
+
+fn citations(event: &Event, scores: &[Score]) -> Markup {
+    let cited: Vec<(&Score, &str)> = scores
+        .iter()
+        .filter(|score| score.reading.is_violation())
+        .flat_map(|score| score.because.iter().filter(|reason| reason.event == Some(event.n)).map(move |reason| (score, reason.what.as_str())))
+        .collect();
+    html! { @for (score, what) in cited { div.bad { "✗ " (shown(score.scorer.as_str())) ": " (shown(what)) } } }
+}
+
+/// Returns the class of an event: those that change something, and those that object.
+fn event_class(kind: &EventKind) -> &'static str {
+    match kind {
+        EventKind::Signed { .. } | EventKind::Mined { .. } | EventKind::Decided { .. } | EventKind::Remembered { .. } => "effect",
+        EventKind::WouldBlock { .. } | EventKind::Blocked { .. } | EventKind::Reported { .. } | EventKind::Misjudged { .. } | EventKind::HoleRead { .. } => "warn",
+        EventKind::UserSaid { .. }
+        | EventKind::Revealed { .. }
+        | EventKind::Unmatched { .. }
+        | EventKind::Said { .. }
+        | EventKind::Asked { .. }
+        | EventKind::Refused { .. }
+        | EventKind::Returned { .. }
+        | EventKind::Activated { .. }
+        | EventKind::Called { .. }
+        | EventKind::Resolved { .. }
+        | EventKind::Prepared { .. }
+        | EventKind::Simulated { .. }
+        | EventKind::Confirmed { .. }
+        | EventKind::Answered { .. }
+        | EventKind::Delegated { .. }
+        | EventKind::Messaged { .. }
+        | EventKind::Recalled { .. }
+        | EventKind::FixtureUsed { .. }
+        | EventKind::Claimed { .. }
+        | EventKind::Judged { .. }
+        | EventKind::Scored { .. }
+        | EventKind::Used { .. } => "plain",
+    }
+}
+
+/// Returns the readings, misses first. A reading names the events it cites, which the script lights.
+pub(super) fn score_list(scores: &[Score]) -> Markup {
+    let mut sorted: Vec<&Score> = scores.iter().collect();
+    sorted.sort_by_key(|score| (!score.reading.is_violation(), !score.reading.is_exercised()));
+    html! {
+        @if sorted.is_empty() { p { "The trial has no scores." } }
+        ul { @for score in sorted {
+            @let events: Vec<String> = score.because.iter().filter_map(|reason| reason.event).map(|n| n.to_string()).collect();
+            li {
+                span class={ "badge " (tone(&score.reading)) } { (mark(&score.reading)) " " (shown(&reading_text(&score.reading))) } " "
+                @match events.first() {
+                    Some(first) => { a href={ "#e" (first) } data-events=(events.join(" ")) { (shown(score.scorer.as_str())) } }
+                    None => { (shown(score.scorer.as_str())) }
+                }
+                @if score.reading.is_violation() && !score.because.is_empty() { div.soft { (shown(&score.reasons())) } }
+            }
+        } }
+    }
+}
+
+fn tone(reading: &Reading) -> &'static str {
+    match reading {
+        Reading::Tally { of: 0, .. } | Reading::Level(_) | Reading::Unscorable { .. } => "unsure",
+        Reading::Tally { hit, of } if hit == of => "good",
+        Reading::Tally { .. } => "bad",
+    }
+}
+
+fn mark(reading: &Reading) -> &'static str {
+    match tone(reading) {
+        "good" => "✓",
+        "bad" => "✗",
+        _ => "·",
+    }
+}
+
+/// Record of a trial as it is stored.
+#[derive(Debug)]
+pub struct RawTrial<'r> {
+    pub run: &'r str,
+    pub n: u64,
+    pub transcript: &'r Transcript,
+    pub scores: &'r [Score],
+}
+
+pub fn raw_page(raw: &RawTrial<'_>) -> String {
+    let document = serde_json::json!({ "transcript": raw.transcript, "scores": raw.scores });
+    let body = html! {
+        p { a href={ "/runs/" (raw.run) "/trials/" (raw.n) } { "Back to the trial" } }
+        h1 { "Record of " (shown(&raw.transcript.case)) }
+        pre { (shown_lines(&format!("{document:#}"), MAX_RAW_CHARS)) }
+    };
+    frame(PageAssets::Linked, "Raw record", &body)
+}
