@@ -8,7 +8,7 @@ use score::causes::FailureCauses;
 use score::gates::{GateJudge, MeasuredTrial};
 use score::outcome::{RubricState, case_outcome, has_readings, rubric_state};
 use score::statistics::CaseTrials;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use store::EndedTrial;
 
 /// Aborted trials listed in a report.
@@ -82,7 +82,7 @@ impl<'t> TrialList<'t> {
 
 pub(crate) struct RunAggregator<'w> {
     trials: TrialList<'w>,
-    cases: HashMap<&'w str, &'w Case>,
+    workspace: &'w Workspace,
     gates: GateJudge<'w>,
     hash: RecordHasher,
     claim: RunClaim,
@@ -93,13 +93,9 @@ pub(crate) struct RunAggregator<'w> {
 
 impl<'w> RunAggregator<'w> {
     pub(crate) fn new(workspace: &'w Workspace, trials: TrialList<'w>, claim: RunClaim) -> Self {
-        let mut cases = HashMap::new();
-        for case in workspace.cases() {
-            cases.entry(case.id.as_str()).or_insert(case);
-        }
         let gates = GateJudge::new(workspace, &claim).with_subject_order(&trials.subjects());
         let hash = RecordHasher::new(&claim, trials.workspace_hash().unwrap_or(&workspace.hash));
-        Self { trials, cases, gates, hash, claim, counts: RunCounts::default(), next: 0 }
+        Self { trials, workspace, gates, hash, claim, counts: RunCounts::default(), next: 0 }
     }
 
     /// Makes [`Self::is_decided`] know the cases of the plan.
@@ -123,7 +119,7 @@ impl<'w> RunAggregator<'w> {
     fn end_case(&mut self, ended: &EndedTrial) {
         if let TrialList::Outline(outline) = self.trials
             && self.next.is_multiple_of(outline.trials)
-            && let Some(case) = self.cases.get(ended.trial.case.as_str())
+            && let Some(case) = self.workspace.case(&ended.trial.case)
         {
             self.gates.end_case(&ended.trial.subject, case);
         }
@@ -142,7 +138,7 @@ impl<'w> RunAggregator<'w> {
         self.hash.add_trial_digest(trial, content, scores_hash);
         let outcome = case_outcome(ending, scores);
         self.counts.add(ended, outcome);
-        if let Some(case) = self.cases.get(trial.case.as_str()) {
+        if let Some(case) = self.workspace.case(&trial.case) {
             let (aborted, content) = (outcome.is_aborted(), Some(content));
             let is_read = self.gates.add(&MeasuredTrial { trial: &trial.id, subject: &trial.subject, case, scores, aborted, content });
             if outcome == CaseOutcome::Failed && !is_read {

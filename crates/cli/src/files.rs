@@ -135,47 +135,81 @@ pub(crate) fn write_folder<'f>(root: &Path, files: impl IntoIterator<Item = (&'f
 }
 
 /// Writes a text. A regular file is replaced in one step, so that readers never see a part of it and a failure leaves it as it was; a link
-/// stays and its target is replaced. A device, pipe or socket is written to as it is.
+/// stays and its target is replaced. A device, pipe or open descriptor is written to as it is.
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(found) if found.is_file() => replace(&fs::canonicalize(path)?, text, Some(found.permissions())),
-        Ok(found) if found.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),
-        Ok(_) => fs::OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
-            // A link to a file that does not exist yet.
-            Ok(target) => replace(&path.parent().unwrap_or(Path::new("")).join(target), text, None),
-            Err(_) => replace(path, text, None),
-        },
-        Err(error) => Err(error),
-    }
+    write_streamed(path, |out| out.write_all(text.as_bytes()))
 }
 
 /// Like [`write()`], with a text that is written piece by piece.
 pub(crate) fn write_streamed(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(found) if found.is_file() => replace_streamed(&fs::canonicalize(path)?, Some(found.permissions()), write),
-        Ok(found) if found.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),
-        Ok(_) => write(&mut fs::OpenOptions::new().write(true).open(path)?),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => replace_streamed(path, None, write),
-        Err(error) => Err(error),
+    match write_target(path)? {
+        WriteTarget::Stream(out) => {
+            let mut out = io::BufWriter::new(out);
+            write(&mut out).and_then(|()| out.flush())
+        }
+        WriteTarget::File { path, permissions } => replace(&path, permissions, write),
     }
 }
 
-/// Writes a temporary file beside the path and renames it.
-fn replace(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {
-    replace_streamed(path, permissions, |file| file.write_all(text.as_bytes()))
+/// What a path stands for when a result is written to it.
+enum WriteTarget {
+    /// Device, pipe or open descriptor.
+    Stream(Box<dyn Write>),
+    /// Regular file, or one that does not exist yet.
+    File { path: PathBuf, permissions: Option<fs::Permissions> },
 }
 
-fn replace_streamed(
-    path: &Path,
-    permissions: Option<fs::Permissions>,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
+/// Links that are followed to a file that does not exist yet.
+const MAX_LINKS: usize = 40;
+
+fn write_target(path: &Path) -> io::Result<WriteTarget> {
+    if let Some(stream) = open_descriptor(path) {
+        return stream.map(WriteTarget::Stream);
+    }
+    let found = match fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut path = path.to_owned();
+            for _ in 0..MAX_LINKS {
+                let Ok(target) = fs::read_link(&path) else { break };
+                path = path.parent().unwrap_or(Path::new("")).join(target);
+            }
+            return Ok(WriteTarget::File { path, permissions: None });
+        }
+        Err(error) => return Err(error),
+    };
+    if found.is_file() {
+        return Ok(WriteTarget::File { path: fs::canonicalize(path)?, permissions: Some(found.permissions()) });
+    }
+    if found.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    }
+    Ok(WriteTarget::Stream(Box::new(fs::OpenOptions::new().write(true).open(path)?)))
+}
+
+/// Opens a descriptor of this process, such as `/dev/stdout`. It may be a regular file that a shell goes on writing to, so the file is
+/// appended to and not replaced.
+fn open_descriptor(path: &Path) -> Option<io::Result<Box<dyn Write>>> {
+    let name = path.to_str()?;
+    let number = match name {
+        "/dev/stdout" => "1",
+        "/dev/stderr" => "2",
+        _ => name.strip_prefix("/dev/fd/").or_else(|| name.strip_prefix("/proc/self/fd/"))?,
+    };
+    Some(match number {
+        "1" => Ok(Box::new(io::stdout())),
+        "2" => Ok(Box::new(io::stderr())),
+        _ => fs::OpenOptions::new().append(true).open(path).map(|file| Box::new(file) as Box<dyn Write>),
+    })
+}
+
+/// Writes a temporary file beside the path and renames it.
+fn replace(path: &Path, permissions: Option<fs::Permissions>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let draft = folder.join(format!(".{name}.{}", std::process::id()));
-    let mut file = io::BufWriter::new(fs::OpenOptions::new().write(true).create_new(true).open(&draft)?);
+    let (draft, file) = create_draft(folder, &name)?;
+    let mut file = io::BufWriter::new(file);
     let written = write(&mut file)
         .and_then(|()| file.flush())
         .and_then(|()| permissions.map_or(Ok(()), |permissions| file.get_ref().set_permissions(permissions)))
@@ -185,6 +219,22 @@ fn replace_streamed(
         drop(fs::remove_file(&draft));
     }
     written
+}
+
+/// Drafts of one file that killed processes may have left behind.
+const MAX_DRAFTS: u32 = 100;
+
+/// Creates a file that did not exist. Process ids repeat in containers, so a draft of a killed process may have the same one.
+fn create_draft(folder: &Path, name: &str) -> io::Result<(PathBuf, fs::File)> {
+    let mut n = 0;
+    loop {
+        let draft = folder.join(format!(".{name}.{}.{n}", std::process::id()));
+        match fs::OpenOptions::new().write(true).create_new(true).open(&draft) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && n < MAX_DRAFTS => n += 1,
+            Err(error) => return Err(error),
+            Ok(file) => return Ok((draft, file)),
+        }
+    }
 }
 
 /// Removes a file; one that does not exist is no error.

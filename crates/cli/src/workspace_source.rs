@@ -77,6 +77,6 @@ impl WorkspaceSource {
     }
 
     pub(crate) fn open(&self) -> Result<Workspace, Vec<Problem>> {
-        Workspace::load(&self.files()?)
+        Workspace::load_from(self.files()?)
     }
 }

@@ -25,6 +25,10 @@ impl WorkspaceFiles {
         self.entries.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut String)> {
+        self.entries.iter_mut().map(|(path, text)| (path.as_str(), text))
+    }
+
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -86,5 +86,5 @@ pub use units::{format_units, parse_units};
 pub use user_error::UserError;
 pub use version::{VersionChanges, WorkspaceVersion};
 pub use waiver::CheckWaiver;
-pub use workspace::Workspace;
+pub use workspace::{CasePosition, Workspace};
 pub use world::{InitialBalance, VaultFile, WorldFile, WorldObject};

@@ -22,13 +22,27 @@ impl fmt::Display for Problem {
     }
 }
 
+/// Facts about a workspace that decide how each of its files is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WorkspaceTraits {
+    /// The workspace has `policy.yaml`, so the keys of the DeFi rules are required.
+    pub has_policy: bool,
+    /// The workspace has `scorers.yaml`, whose programs read cases as they are written.
+    pub has_scorers: bool,
+}
+
+impl Default for WorkspaceTraits {
+    fn default() -> Self {
+        Self { has_policy: true, has_scorers: false }
+    }
+}
+
 /// Collects problems and warnings while a file is read. Reading continues after a problem so that all of them are reported.
 #[derive(Debug)]
 pub struct ProblemReport {
     file: Arc<str>,
     first_line: u32,
-    /// The keys of the DeFi rules are required.
-    has_policy: bool,
+    workspace: WorkspaceTraits,
     problems: RefCell<Vec<Problem>>,
     warnings: RefCell<Vec<Problem>>,
 }
@@ -43,17 +57,22 @@ impl ProblemReport {
 
     /// Returns a report for YAML inside another file, after `first_line` lines.
     pub fn with_line_offset(file: &str, first_line: u32) -> Self {
-        Self { file: file.into(), first_line, has_policy: true, problems: RefCell::default(), warnings: RefCell::default() }
+        let workspace = WorkspaceTraits::default();
+        Self { file: file.into(), first_line, workspace, problems: RefCell::default(), warnings: RefCell::default() }
     }
 
-    /// Sets whether the file belongs to a workspace with `policy.yaml`, whose files must have the keys of its rules.
+    /// Sets the workspace that the file belongs to.
     #[must_use]
-    pub(crate) fn in_workspace(self, has_policy: bool) -> Self {
-        Self { has_policy, ..self }
+    pub(crate) fn in_workspace(self, workspace: WorkspaceTraits) -> Self {
+        Self { workspace, ..self }
     }
 
     pub(crate) fn has_policy(&self) -> bool {
-        self.has_policy
+        self.workspace.has_policy
+    }
+
+    pub(crate) fn keeps_written_cases(&self) -> bool {
+        self.workspace.has_scorers
     }
 
     pub fn location(&self, line: u32) -> Location {

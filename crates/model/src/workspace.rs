@@ -26,7 +26,7 @@ use crate::suite::{Case, CaseSurface, Suite};
 use crate::tier::TiersFile;
 use crate::version::WorkspaceVersion;
 use crate::world::WorldFile;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 #[derive(Debug, Clone)]
 pub struct Workspace {
@@ -56,8 +56,15 @@ pub struct Workspace {
     pub warnings: Vec<Problem>,
     /// Indices into `tools` by name and alias.
     tool_index: BTreeMap<String, usize>,
-    /// Indices of the suite and of the case in it, by id.
-    case_index: BTreeMap<String, (usize, usize)>,
+    /// Positions of cases by id.
+    case_index: HashMap<String, CasePosition>,
+}
+
+/// Indices of a suite in a workspace and of a case in that suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CasePosition {
+    pub suite: usize,
+    pub case: usize,
 }
 
 impl Workspace {
@@ -127,8 +134,13 @@ impl Workspace {
 
     /// Returns a case by its id; the first one, if the id occurs twice.
     pub fn case(&self, id: &str) -> Option<&Case> {
-        let (suite, case) = self.case_index.get(id)?;
-        self.suites.get(*suite)?.cases.get(*case).filter(|case| *case.id == id)
+        let CasePosition { suite, case } = self.case_position(id)?;
+        self.suites.get(suite)?.cases.get(case).filter(|case| *case.id == id)
+    }
+
+    /// Returns the position of a case.
+    pub fn case_position(&self, id: &str) -> Option<CasePosition> {
+        self.case_index.get(id).copied()
     }
 
     /// Returns a chain by id, name or alias.

@@ -5,7 +5,7 @@ use crate::migrate::{OutcomeRule, convert_v1, convert_v2};
 use crate::schema::{AGENT_OUTPUT, SCHEMA, SCHEMA_VERSION};
 use crate::{Store, StoreError};
 use model::{CaseOutcome, Ending, Score};
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,12 +17,16 @@ const PAGE_BYTES: u32 = 16 << 10;
 const WAL_BYTES: u32 = 16 << 20;
 
 impl Store {
-    /// Opens or creates a store, converting older formats with `outcome`. Processes that share a store wait for each other.
+    /// Opens or creates a store, converting older formats with `outcome`. Processes that share a store wait for each other. A store on a
+    /// read-only file system can be read, but not written to.
     ///
     /// # Errors
     ///
     /// Fails if the file is not a store, or was written by a newer version.
     pub fn open(path: &Path, outcome: OutcomeRule) -> Result<Self, StoreError> {
+        if is_on_read_only_file_system(path) {
+            return Ok(Self { connection: open_read_only(path)?, path: Some(path.to_owned()) });
+        }
         create_private(path);
         ignore_in_git(path);
         let mut attempt = 1;
@@ -42,6 +46,30 @@ impl Store {
     pub fn open_in_memory() -> Result<Self, StoreError> {
         let nothing_to_convert = |_: &Ending, _: &[Score]| CaseOutcome::Unjudged;
         Ok(Self { connection: prepare_connection(Connection::open_in_memory()?, nothing_to_convert)?, path: None })
+    }
+}
+
+fn is_on_read_only_file_system(path: &Path) -> bool {
+    let opened = std::fs::OpenOptions::new().append(true).open(path);
+    opened.is_err_and(|error| error.kind() == std::io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// Opens a store that nobody can write to. SQLite cannot make the files of its write-ahead log there, and needs none.
+fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        return Err(StoreError::ReadOnly { why: "it was copied while a run was written to it" });
+    }
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let escaped = absolute.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    match version(&connection)? {
+        SCHEMA_VERSION => Ok(connection),
+        found if found > SCHEMA_VERSION => Err(StoreError::NewerVersion { found, known: SCHEMA_VERSION }),
+        _ => Err(StoreError::ReadOnly { why: "it has an older format and cannot be converted" }),
     }
 }
 

@@ -15,6 +15,13 @@ pub struct RoleSpending {
 }
 
 impl Store {
+    /// Returns the spending of a run in nano-dollars, including failed attempts. Calls under way count at their ceiling.
+    pub fn total_spending(&self, run: i64) -> Result<u64, StoreError> {
+        let sql = "SELECT CAST(min(total(lost + CASE state WHEN 'reserved' THEN ceiling ELSE cost END), 9e18) AS INTEGER)
+            FROM calls WHERE run = ?1";
+        Ok(self.connection.query_row(sql, [run], |row| row.get(0))?)
+    }
+
     /// Returns the spending of a run, sorted by case, subject and role.
     pub fn spending(&self, run: i64) -> Result<Vec<RoleSpending>, StoreError> {
         let sql = "SELECT trials.case_id, trials.subject, calls.role, count(*),

@@ -179,7 +179,11 @@ fn runs_are_newest_first_and_removable() {
 fn reserved_call_counts_at_ceiling_and_is_paid_once() {
     let store = Store::open_in_memory().unwrap();
     let run = begin(&store, "first", &outline("a", 3));
-    let spent = || store.run(run).unwrap().unwrap().spent;
+    let spent = || {
+        let total = store.total_spending(run).unwrap();
+        assert_eq!(store.run(run).unwrap().unwrap().spent, total);
+        total
+    };
     store.reserve_call(&call(run, 0), 100).unwrap();
     assert_eq!(spent(), 100);
     assert!(store.reserve_call(&call(run, 0), 100).is_err(), "the call is under way");

@@ -261,8 +261,7 @@ async fn read_stored_trials(handle: &RunHandle, from: u64) -> Result<Vec<(u64, E
 /// Returns the money that earlier processes spent on this run.
 async fn spent_before(handle: &RunHandle) -> Result<Money, StoreError> {
     let key = handle.key();
-    let run = handle.query_store(move |store| store.run(key)).await??;
-    Ok(run.map_or(Money::ZERO, |run| Money::from_nanos(run.spent)))
+    Ok(Money::from_nanos(handle.query_store(move |store| store.total_spending(key)).await??))
 }
 
 /// Waits until everything written so far is committed.

@@ -3,9 +3,7 @@
 use foreign::LogRecording;
 use model::suite::{Brief, CaseExpectations, CaseSurface, PeerMode, UserIntent, UserScript};
 use model::{Case, ContentHash, EventKind, Location, ScorerId, Spanned, SuiteKind, Workspace};
-use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Scorers whose reading depends on the transcript and the workspace alone. A test compares them with the readings of known cases.
 pub(super) const EXPECTATION_FREE: &[ScorerId] = &[
@@ -45,7 +43,7 @@ pub(super) fn unknown_case(workspace: &Workspace, recording: &LogRecording) -> C
         reference: vec![],
         tags: vec![],
         attack: None,
-        written: Arc::new(Value::Null),
+        written: None,
         hash: ContentHash::of_text(&recording.transcript.case),
         at,
     }

@@ -6,8 +6,7 @@ use crate::cost::{LiveModels, ReachState, gate_reach, order_by_gate_need, trial_
 use crate::red_team::attack_workspace;
 use crate::spec::{RunSettings, RunSpec, inline_subject, select};
 use model::suite::Case;
-use model::{ContentHash, LiveRole, PlanOutline, SubjectFile, UserError, Workspace};
-use std::collections::BTreeMap;
+use model::{CasePosition, ContentHash, LiveRole, PlanOutline, SubjectFile, UserError, Workspace};
 use std::sync::Arc;
 
 #[derive(Debug, Clone)]
@@ -16,17 +15,10 @@ pub struct RunPlan {
     spec: RunSpec,
     outline: PlanOutline,
     /// In the order of the outline.
-    cases: Vec<CaseIndex>,
+    cases: Vec<CasePosition>,
     subjects: Vec<SubjectFile>,
     /// Number of selected cases beyond the budget of the tier, which are not planned.
     left_out: usize,
-}
-
-/// Indices of a suite in the workspace and of a case in that suite.
-#[derive(Debug, Clone, Copy)]
-struct CaseIndex {
-    suite: usize,
-    case: usize,
 }
 
 impl RunPlan {
@@ -70,14 +62,8 @@ impl RunPlan {
     }
 
     fn assemble(workspace: Arc<Workspace>, spec: RunSpec, outline: PlanOutline, cases: &[String], subjects: Vec<SubjectFile>) -> Self {
-        let mut places: BTreeMap<&str, CaseIndex> = BTreeMap::new();
-        for (suite, cases) in workspace.suites.iter().map(|suite| &suite.cases).enumerate() {
-            for (case, one) in cases.iter().enumerate() {
-                places.entry(&one.id).or_insert(CaseIndex { suite, case });
-            }
-        }
         // The cases come from this workspace, so all are found.
-        let cases = cases.iter().filter_map(|id| places.get(id.as_str()).copied()).collect();
+        let cases = cases.iter().filter_map(|id| workspace.case_position(id)).collect();
         Self { workspace, spec, outline, cases, subjects, left_out: 0 }
     }
 
@@ -124,7 +110,7 @@ impl RunPlan {
 
     /// Returns the case with this index in the outline.
     pub(crate) fn case(&self, n: usize) -> &Case {
-        let CaseIndex { suite, case } = self.cases[n];
+        let CasePosition { suite, case } = self.cases[n];
         &self.workspace.suites[suite].cases[case]
     }
 

@@ -145,7 +145,7 @@ impl RunHandle {
     /// Returns the money spent by this run; calls in flight count at their ceiling.
     pub fn spent(&self) -> Money {
         let run = self.run;
-        let spent = self.journal.read_blocking(move |store| store.run(run).ok().flatten().map_or(0, |run| run.spent));
+        let spent = self.journal.read_blocking(move |store| store.total_spending(run).unwrap_or_default());
         Money::from_nanos(spent.unwrap_or_default())
     }
 

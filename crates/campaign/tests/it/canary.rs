@@ -124,6 +124,7 @@ fn workspace(subjects: &[(&str, String)]) -> Arc<Workspace> {
     let mut workspace = Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"));
     for case in workspace.suites.iter_mut().flat_map(|suite| &mut suite.cases) {
         case.attack = Some(Arc::new(canary_attack(case)));
+        case.written = Some(format!("\"{CANARY_WORD}_written\"").into());
     }
     Arc::new(workspace)
 }
@@ -199,7 +200,7 @@ fn assert_canaries_planted(suite: &Suite, case: &Case) {
         format!("{report:?}"),
         format!("{assertions:?}"),
         format!("{rubric:?}"),
-        written.to_string(),
+        format!("{written:?}"),
         probe.clone(),
         strategy.clone(),
         seed.to_string(),

@@ -17,16 +17,16 @@ pub(crate) fn show(io: &CliOutput, source: &WorkspaceSource, args: &ShowArgs) ->
     let text = match (args.diff.as_deref(), args.what.as_deref()) {
         (Some([left, right]), Some(case)) => diff_case_in_runs(io, &workspace, args, case, (left, right)),
         (Some([left, right]), None) => diff_trials_of_run(io, &workspace, args, (left, right)),
-        (Some(_) | None, what) => show_trial(io, &workspace, args, what.unwrap_or_default()),
+        (Some(_) | None, what) => show_trial(io, workspace, args, what.unwrap_or_default()),
     };
     text.map_or_else(|why| report::print_refusal(io, "show", &[why]), |text| io.print_result(&text, ExitKind::Clean))
 }
 
-fn show_trial(io: &CliOutput, workspace: &Workspace, args: &ShowArgs, what: &str) -> Result<String, UserError> {
+fn show_trial(io: &CliOutput, workspace: Workspace, args: &ShowArgs, what: &str) -> Result<String, UserError> {
     let run = stored_runs::open_run(&args.store.store, args.run.as_deref())?;
     let found = run.find_trials(what)?;
-    let workspace = &stored_run_workspace(workspace.clone(), &run.run);
-    Ok(report::show(io, workspace, &run.read_first(&found)?, &found.other_ids()))
+    let workspace = stored_run_workspace(workspace, &run.run);
+    Ok(report::show(io, &workspace, &run.read_first(&found)?, &found.other_ids()))
 }
 
 /// Compares one case in two runs.

@@ -72,7 +72,7 @@ fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let provenance: Vec<String> = shown.provenance().into_iter().map(|(name, value)| format!("{name} {}", escape_cell(&value))).collect();
     let outcomes = &summary.outcomes;
     format!(
-        "## {}\n\n{}\n\n### Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}{}{hint}{left_out}{}\n{} planned, {} passed, {} failed, {} unjudged, {} aborted; {} not in scope\n",
+        "## {}\n\n{}\n\n### Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}{}{hint}{left_out}{}\n{} planned, {} passed, {} failed, {} unjudged, {}; {} not in scope\n",
         escape_cell(&screen::headline_text(shown)),
         provenance.join(", "),
         red_team::markdown(&shown.red_team),
@@ -81,7 +81,7 @@ fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
         outcomes.passed,
         outcomes.failed,
         outcomes.unjudged,
-        outcomes.aborted(),
+        screen::aborted_text(outcomes),
         model::count(summary.verdicts.out_of_scope.len(), "gate")
     )
 }

@@ -246,6 +246,8 @@ fn bad_process_agents_end_with_named_endings() {
         ("hangs2", "process", "sleep 600", 2, r#"{"ending":"hung"}"#.to_owned()),
         ("exits", "mcp", "echo no luck >&2; exit 1", 20, r#"{"ending":"crashed","why":"it exited with code 1: no luck"}"#.to_owned()),
         ("exits2", "process", "read -r line; exit 1", 20, r#"{"ending":"crashed","why":"it exited with code 1"}"#.to_owned()),
+        // A child of the agent holds its standard output.
+        ("exits3", "process", "read -r line; sleep 600 & exit 3", 60, r#"{"ending":"crashed","why":"it exited with code 3"}"#.to_owned()),
         ("quits", "process", "read -r line; exit 0", 20, r#"{"ending":"crashed","why":"it exited with code 0"}"#.to_owned()),
         ("prints", "mcp", "head -c 104857600 /dev/zero", 60, r#"{"ending":"over_limit","limit":"output"}"#.to_owned()),
         ("prints2", "process", "head -c 104857600 /dev/zero", 60, r#"{"ending":"over_limit","limit":"output"}"#.to_owned()),

@@ -139,6 +139,7 @@ fn max_fail_stops_at_the_same_trial_at_any_concurrency() {
     }
     assert!(records.iter().all(|one| *one == records[0]), "{records:?}");
     assert_eq!(records[0].2, Some(1), "a gate is missed by then");
+    run(&folder, TALKER, &["--trials", "6", "--max-fail", "4"]).assert_stdout("4 failed, 0 unjudged, 26 aborted (of them 26 not run)");
     let all = json(&run(&folder, TALKER, &["--max-fail", "5", "--format", "json"]));
     assert_eq!(all["trials"]["finished"], 5, "the last failure is the last trial");
 }

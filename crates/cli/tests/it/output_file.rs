@@ -36,9 +36,12 @@ fn a_link_stays_and_its_target_is_written() {
     folder.write("target.txt", "old");
     symlink("target.txt", folder.path("link")).unwrap();
     symlink("later.txt", folder.path("dangling")).unwrap();
-    written_to(&folder, "link").assert_exit(0);
-    written_to(&folder, "dangling").assert_exit(0);
-    for (link, target) in [("link", "target.txt"), ("dangling", "later.txt")] {
+    symlink("second", folder.path("first")).unwrap();
+    symlink("last.txt", folder.path("second")).unwrap();
+    for link in ["link", "dangling", "first"] {
+        written_to(&folder, link).assert_exit(0);
+    }
+    for (link, target) in [("link", "target.txt"), ("dangling", "later.txt"), ("first", "last.txt"), ("second", "last.txt")] {
         assert!(fs::symlink_metadata(folder.path(link)).unwrap().is_symlink(), "{link}");
         assert_eq!(folder.read(target), expected(), "{target}");
     }
@@ -66,6 +69,36 @@ fn devices_and_process_substitution_are_written_to() {
         let ran = Command::new("bash").args(["-c", script, program]).current_dir(folder.path("")).output().unwrap();
         assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected(), "{script}: {}", String::from_utf8_lossy(&ran.stderr));
     }
+}
+
+/// A descriptor of the process may be a file that the shell writes to before and after.
+#[test]
+fn files_behind_descriptors_are_appended_to() {
+    let folder = TestFolder::new();
+    let program = env!("CARGO_BIN_EXE_bardo-eval");
+    let run = "\"$0\" list profiles --embedded -o";
+    for (script, expected) in [
+        (format!("{{ echo before; {run} /dev/stdout; echo after; }} > log"), format!("before\n{}after\n", expected())),
+        (format!("echo before > log; {run} /dev/stdout >> log"), format!("before\n{}", expected())),
+        (format!("echo before > log; {run} /dev/fd/2 2>> log"), format!("before\n{}", expected())),
+        (format!("echo before > log; {run} /dev/fd/3 3>> log"), format!("before\n{}", expected())),
+    ] {
+        let ran = Command::new("bash").args(["-c", &script, program]).current_dir(folder.path("")).output().unwrap();
+        assert!(ran.status.success(), "{script}: {}", String::from_utf8_lossy(&ran.stderr));
+        assert_eq!(folder.read("log"), expected, "{script}");
+    }
+    assert_eq!(folder.files(), ["log"]);
+}
+
+#[test]
+fn a_draft_of_a_killed_process_is_not_in_the_way() {
+    let folder = TestFolder::new();
+    let program = env!("CARGO_BIN_EXE_bardo-eval");
+    // The shell becomes the program, so both have the same process id.
+    let script = "touch .report.txt.$$.0; exec \"$0\" list profiles --embedded -o report.txt";
+    let ran = Command::new("bash").args(["-c", script, program]).current_dir(folder.path("")).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(folder.read("report.txt"), expected());
 }
 
 #[test]

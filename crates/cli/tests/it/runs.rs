@@ -22,6 +22,36 @@ fn runs_are_listed_shown_and_removed() {
     folder.run(&["run", "--resume"]).assert_exit(2).assert_stderr("there is nothing to resume");
 }
 
+/// The file system is mounted in a namespace of its own, which any user may do.
+#[cfg(target_os = "linux")]
+#[test]
+fn store_on_read_only_media_is_read_and_not_written_to() {
+    const SCRIPT: &str = r#"set -e
+        mount -t tmpfs tmpfs media
+        cp store.sqlite "media/a #1?.sqlite"
+        touch media/torn.sqlite-wal
+        cp store.sqlite media/torn.sqlite
+        echo pages > media/torn.sqlite-wal
+        mount -o remount,ro media
+        for command in "runs list" "runs show" "show how_much_usdc" "score" "cost" "run --subject echo" "run --resume"; do
+            code=0
+            "$0" $command --store "media/a #1?.sqlite" > /dev/null 2> said || code=$?
+            echo "$command: $code"
+        done
+        "$0" runs list --store media/torn.sqlite 2>&1 || true"#;
+    let folder = TestFolder::with_minimal();
+    folder.run(&["run", "--subject", "echo", "--store", "store.sqlite"]).assert_exit(1);
+    std::fs::create_dir(folder.path("media")).unwrap();
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--mount", "bash", "-c", SCRIPT, env!("CARGO_BIN_EXE_bardo-eval")]);
+    let ran = command.current_dir(folder.path("")).output().unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    let (codes, torn) = said.split_at(said.rfind("run --resume: 2\n").unwrap_or_else(|| panic!("{said}")) + "run --resume: 2\n".len());
+    let expected = "runs list: 0\nruns show: 0\nshow how_much_usdc: 0\nscore: 1\ncost: 0\nrun --subject echo: 2\nrun --resume: 2\n";
+    assert_eq!(codes, expected, "{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(torn.contains("read-only file system, and it was copied while a run was written to it"), "{torn}");
+}
+
 #[test]
 fn refused_run_is_not_stored() {
     let folder = TestFolder::with_minimal();

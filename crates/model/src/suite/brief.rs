@@ -54,7 +54,7 @@ impl CaseSurface {
 #[derive(Debug, Clone)]
 pub enum UserScript {
     Turns(Vec<Spanned<String>>),
-    Persona(Persona),
+    Persona(Box<Persona>),
 }
 
 impl UserScript {
@@ -102,7 +102,7 @@ pub(super) fn read_brief(node: &YamlNode, report: &ProblemReport) -> Option<Brie
     }
     let user_script = match (turns, persona) {
         (Some(turns), None) if !turns.is_empty() => Some(UserScript::Turns(turns)),
-        (None, Some(persona)) => Some(UserScript::Persona(persona)),
+        (None, Some(persona)) => Some(UserScript::Persona(Box::new(persona))),
         (Some(_) | None, Some(_) | None) => {
             report.add(node.line, "a brief needs turns or a persona", "write turns: [\"…\"] or persona: {…}, not both");
             None

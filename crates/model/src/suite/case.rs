@@ -64,8 +64,8 @@ pub struct Case {
     pub tags: Vec<String>,
     /// Attack on the scenario, in cases of the red team.
     pub attack: Option<Arc<CaseAttack>>,
-    /// The case as written, for scorers of the workspace.
-    pub written: Arc<Value>,
+    /// The case as written, as JSON. Kept only if the workspace has scorers of its own, which read it.
+    pub written: Option<Arc<str>>,
     /// Hash of the content of the case. Part of every trial id.
     pub hash: ContentHash,
     pub at: Location,
@@ -122,7 +122,7 @@ fn read_case(node: &YamlNode, report: &ProblemReport) -> Option<Case> {
         reference,
         tags,
         attack: None,
-        written: Arc::new(as_written(node)),
+        written: report.keeps_written_cases().then(|| as_written(node).to_string().into()),
         hash: ContentHash::of_text(&canonical),
         at: report.location(node.line),
     })
@@ -142,7 +142,7 @@ fn as_written(node: &YamlNode) -> Value {
 /// Writes the content of a node without its layout, so that comments, quotes and line breaks do not change the hash of a case.
 fn write_canonical(node: &YamlNode, out: &mut String) {
     match &node.shape {
-        YamlShape::Scalar { text, .. } => out.push_str(&format!("{text:?}")),
+        YamlShape::Scalar { text, .. } => write_quoted(text, out),
         YamlShape::List(items) => {
             out.push('[');
             for item in items {
@@ -154,11 +154,23 @@ fn write_canonical(node: &YamlNode, out: &mut String) {
         YamlShape::Map(entries) => {
             out.push('{');
             for (key, value) in entries {
-                out.push_str(&format!("{:?}:", key.text));
+                write_quoted(&key.text, out);
+                out.push(':');
                 write_canonical(value, out);
                 out.push(',');
             }
             out.push('}');
         }
+    }
+}
+
+/// Writes a text in quotes, as `Debug` does.
+fn write_quoted(text: &str, out: &mut String) {
+    if text.bytes().all(|byte| matches!(byte, b' ' | b'!' | b'#'..=b'&' | b'('..=b'[' | b']'..=b'~')) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&format!("{text:?}"));
     }
 }

@@ -34,9 +34,9 @@ pub struct CaseExpectations {
     /// Tests of what was said, returned and called.
     pub assertions: Vec<CaseAssertion>,
     /// Content of the report that the agent of a carried-out skill returns.
-    pub report: Option<ExpectedReport>,
+    pub report: Option<Box<ExpectedReport>>,
     /// Question to the LLM judge, for properties that no other expectation can check.
-    pub rubric: Option<CaseRubric>,
+    pub rubric: Option<Box<CaseRubric>>,
 }
 
 #[derive(Debug, Clone)]
@@ -100,8 +100,8 @@ pub(crate) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<Cas
         ask_words: fields.or_default("ask_words", map(list(text))),
         carry: fields.or_default("carry", list(read_carry)),
         assertions: fields.or_default("assert", list(read_assertion)),
-        report: fields.optional("report", read_expected_report),
-        rubric: fields.optional("rubric", read_rubric),
+        report: fields.optional("report", read_expected_report).map(Box::new),
+        rubric: fields.optional("rubric", read_rubric).map(Box::new),
     };
     let empty = expects_nothing(&expect);
     for slot in expect.ask_words.keys().filter(|slot| !expect.ask.contains(slot)) {

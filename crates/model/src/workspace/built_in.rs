@@ -2,7 +2,7 @@
 
 use crate::gate::{GatesFile, read_gates};
 use crate::location::Location;
-use crate::problem::{Problem, ProblemReport};
+use crate::problem::{Problem, ProblemReport, WorkspaceTraits};
 use crate::subject::{SubjectFile, read_subject};
 use crate::tier::{TiersFile, read_tiers};
 use crate::world::WorldFile;
@@ -51,7 +51,7 @@ const SUBJECTS: &[(&str, &str)] = &[
 ];
 
 fn read<T>(file: &str, text: &str, read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> Option<T> {
-    let report = ProblemReport::new(file).in_workspace(false);
+    let report = ProblemReport::new(file).in_workspace(WorkspaceTraits { has_policy: false, has_scorers: false });
     read(&yaml::load(text, YamlLimits::default(), &report)?, &report)
 }
 

@@ -1,6 +1,6 @@
 //! Loads a workspace from files, and collects the problems of all files.
 
-use super::Workspace;
+use super::{CasePosition, Workspace};
 use super::built_in;
 use super::review_roles;
 use crate::agent::read_agent;
@@ -16,7 +16,7 @@ use crate::markdown;
 use crate::output::read_output;
 use crate::policy::read_policy;
 use crate::probe::read_probe;
-use crate::problem::{Problem, ProblemReport, did_you_mean};
+use crate::problem::{Problem, ProblemReport, WorkspaceTraits, did_you_mean};
 use crate::registry::read_chain;
 use crate::skill::read_skill;
 use crate::subject::read_subject;
@@ -25,7 +25,7 @@ use crate::tier::read_tiers;
 use crate::version::read_version;
 use crate::world::read_world;
 use crate::yaml::{self, YamlLimits, YamlNode};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Kind of a workspace file, by its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,17 +111,32 @@ impl Workspace {
     ///
     /// Returns the problems of all files, sorted by location.
     pub fn load(files: &WorkspaceFiles) -> Result<Self, Vec<Problem>> {
-        let mut loader = WorkspaceLoader { has_policy: files.get("policy.yaml").is_some(), ..WorkspaceLoader::default() };
-        for (path, text) in files.iter() {
+        Self::load_from(files.clone())
+    }
+
+    /// Like [`Workspace::load`], but drops the text of each suite once it is read, so that texts and cases are not in memory together.
+    ///
+    /// # Errors
+    ///
+    /// Returns the problems of all files, sorted by location.
+    pub fn load_from(mut files: WorkspaceFiles) -> Result<Self, Vec<Problem>> {
+        let hash = hash_files(&files);
+        let traits =
+            WorkspaceTraits { has_policy: files.get("policy.yaml").is_some(), has_scorers: files.get("scorers.yaml").is_some() };
+        let mut loader = WorkspaceLoader { traits, ..WorkspaceLoader::default() };
+        for (path, text) in files.iter_mut() {
             loader.read(path, text);
+            if path.starts_with("suites/") {
+                *text = String::new();
+            }
         }
-        loader.finish(files)
+        loader.finish(&files, hash)
     }
 }
 
 #[derive(Default)]
 struct WorkspaceLoader {
-    has_policy: bool,
+    traits: WorkspaceTraits,
     parts: WorkspaceParts,
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
@@ -154,7 +169,7 @@ impl WorkspaceLoader {
             Ok(FileKind::Ignored) => {}
             Ok(FileKind::Agents | FileKind::Skills) => self.read_markdown(path, text),
             Ok(kind) => {
-                let report = ProblemReport::new(path).in_workspace(self.has_policy);
+                let report = ProblemReport::new(path).in_workspace(self.traits);
                 if let Some(node) = yaml::load(text, YamlLimits::default(), &report) {
                     self.parts.read_file(kind, path, &node, &report);
                 }
@@ -168,7 +183,7 @@ impl WorkspaceLoader {
     }
 
     fn read_markdown(&mut self, path: &str, text: &str) {
-        let report = ProblemReport::with_line_offset(path, 1).in_workspace(self.has_policy);
+        let report = ProblemReport::with_line_offset(path, 1).in_workspace(self.traits);
         if let Some((front, body)) = markdown::split(text, &report)
             && let Some(node) = yaml::load(front, YamlLimits::default(), &report)
         {
@@ -186,14 +201,14 @@ impl WorkspaceLoader {
         self.problems.extend(report.into_problems());
     }
 
-    fn finish(mut self, files: &WorkspaceFiles) -> Result<Workspace, Vec<Problem>> {
+    fn finish(mut self, files: &WorkspaceFiles, hash: ContentHash) -> Result<Workspace, Vec<Problem>> {
         if files.is_empty() {
             let remedy = "run `bardo-eval init` to write one".to_owned();
             return Err(vec![Problem { at: Location::new(".", 0), what: "there is no workspace here: no file was found".into(), remedy }]);
         }
         for (name, present) in [
-            ("gates.yaml", !self.has_policy || files.get("gates.yaml").is_some()),
-            ("tiers.yaml", !self.has_policy || files.get("tiers.yaml").is_some()),
+            ("gates.yaml", !self.traits.has_policy || files.get("gates.yaml").is_some()),
+            ("tiers.yaml", !self.traits.has_policy || files.get("tiers.yaml").is_some()),
             ("tools/", files.iter().any(|(path, _)| path.starts_with("tools/"))),
         ] {
             if !present {
@@ -205,7 +220,7 @@ impl WorkspaceLoader {
             self.problems.extend(contract.load_artifact(files).err());
         }
         self.fill_in(files);
-        if self.has_policy {
+        if self.traits.has_policy {
             self.warnings.extend(review_roles::assign_legacy_roles(&mut self.parts.agents));
         }
         self.problems.extend(review_roles::duplicate_role_problems(&self.parts.agents));
@@ -251,7 +266,7 @@ impl WorkspaceLoader {
                 coverage,
                 version,
                 scorers,
-                hash: hash_files(files),
+                hash,
                 warnings: self.warnings,
             }),
             (Some(_) | None, Some(_) | None) => {
@@ -265,7 +280,7 @@ impl WorkspaceLoader {
     /// name none, and whether an agent writes.
     fn fill_in(&mut self, files: &WorkspaceFiles) {
         let parts = &mut self.parts;
-        if !self.has_policy {
+        if !self.traits.has_policy {
             if let Some(chain) = files.iter().find(|(path, _)| path.starts_with("registry/")) {
                 let what = "a registry of chains needs policy.yaml".to_owned();
                 let remedy = "add policy.yaml, which puts the DeFi rules into force, or remove registry/".to_owned();
@@ -339,11 +354,11 @@ fn index_by_name(tools: &[Tool]) -> BTreeMap<String, usize> {
 }
 
 /// Indexes cases by id. Of two equal ids the first wins; a smoke check reports the other.
-pub(super) fn index_by_id(suites: &[Suite]) -> BTreeMap<String, (usize, usize)> {
-    let mut by_id = BTreeMap::new();
+pub(super) fn index_by_id(suites: &[Suite]) -> HashMap<String, CasePosition> {
+    let mut by_id = HashMap::with_capacity(suites.iter().map(|suite| suite.cases.len()).sum());
     for (suite_at, suite) in suites.iter().enumerate() {
         for (at, case) in suite.cases.iter().enumerate() {
-            by_id.entry(case.id.value.clone()).or_insert((suite_at, at));
+            by_id.entry(case.id.value.clone()).or_insert(CasePosition { suite: suite_at, case: at });
         }
     }
     by_id

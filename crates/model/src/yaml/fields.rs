@@ -24,14 +24,10 @@ impl<'n> YamlFields<'n> {
             report.add(node.line, format!("{what} must be a mapping, found {}", node.describe()), "write key: value lines");
             return None;
         };
-        let mut seen = BTreeMap::new();
-        for (key, _) in entries {
-            let first = *seen.entry(key.text.as_str()).or_insert(key);
-            if !std::ptr::eq(first, key) {
-                report.add(key.line, format!("{} is given twice", key.describe()), format!("the first is on line {}", first.line));
-            }
+        for (first, key) in repeated_keys(entries) {
+            report.add(key.line, format!("{} is given twice", key.describe()), format!("the first is on line {}", first.line));
         }
-        Some(Self { line: node.line, what, entries, known: RefCell::default(), report })
+        Some(Self { line: node.line, what, entries, known: RefCell::new(Vec::with_capacity(USUAL_KEYS)), report })
     }
 
     pub fn get(&self, key: &'static str) -> Option<&'n YamlNode> {
@@ -84,6 +80,29 @@ impl<'n> YamlFields<'n> {
         }
     }
 }
+
+/// Returns the keys that are given again, each with its first mention.
+fn repeated_keys(entries: &[(YamlKey, YamlNode)]) -> Vec<(&YamlKey, &YamlKey)> {
+    let mut repeated = vec![];
+    if entries.len() <= USUAL_KEYS {
+        // Comparing all pairs is faster than an index, and most mappings are small.
+        for (n, (key, _)) in entries.iter().enumerate() {
+            repeated.extend(entries[..n].iter().find(|(first, _)| first.text == key.text).map(|(first, _)| (first, key)));
+        }
+        return repeated;
+    }
+    let mut seen = BTreeMap::new();
+    for (key, _) in entries {
+        let first = *seen.entry(key.text.as_str()).or_insert(key);
+        if !std::ptr::eq(first, key) {
+            repeated.push((first, key));
+        }
+    }
+    repeated
+}
+
+/// Keys of most mappings, at most.
+const USUAL_KEYS: usize = 16;
 
 fn scalar<'n>(node: &'n YamlNode, wanted: &str, report: &ProblemReport) -> Option<&'n str> {
     match &node.shape {

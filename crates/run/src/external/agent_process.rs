@@ -130,6 +130,13 @@ impl AgentProcess {
         self.inner.inner_mut().wait().await
     }
 
+    /// Waits until the program has exited with a failure. One that exits with success may have left its work to a child. Cancel-safe.
+    pub(super) async fn failed(&mut self) {
+        if self.wait_exit().await.is_ok_and(|status| status.success()) {
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// Describes in one line how the program exited, after waiting briefly for its exit.
     pub(super) async fn exit_summary(&mut self) -> String {
         let how = match tokio::time::timeout(EXIT_GRACE, self.wait_exit()).await {

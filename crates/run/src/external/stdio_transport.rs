@@ -8,6 +8,7 @@ use crate::subjects::SubjectFault;
 use model::transcript::LimitKind;
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
@@ -17,6 +18,8 @@ use tokio::task::JoinHandle;
 const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum output of a trial.
 const MAX_OUTPUT_BYTES: usize = 16 * 1024 * 1024;
+/// Time for remaining output to arrive after the program has failed.
+const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
 pub(super) struct StdioTransport {
@@ -45,7 +48,14 @@ impl StdioTransport {
     }
 
     pub(super) async fn receive(&mut self) -> Result<AgentMessage, SubjectFault> {
-        match self.incoming.recv().await {
+        let Self { child, incoming, .. } = self;
+        let message = tokio::select! {
+            biased;
+            message = incoming.recv() => message,
+            // A leftover child may keep the pipe open forever.
+            () = child.failed() => tokio::time::timeout(OUTPUT_GRACE, incoming.recv()).await.ok().flatten(),
+        };
+        match message {
             Some(message) => message,
             None => Err(SubjectFault::Crashed(self.child.exit_summary().await)),
         }

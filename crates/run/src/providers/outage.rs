@@ -10,6 +10,8 @@ use tokio::sync::watch;
 
 /// Calls in a row that fail, each after all its retries, until a vendor counts as out of service.
 pub const MAX_FAILED_IN_A_ROW: u32 = 10;
+/// The same for calls that time out, which take long.
+const MAX_TIMED_OUT_IN_A_ROW: u32 = 5;
 
 /// Vendor out of service.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +68,8 @@ pub(super) struct MonitoredProvider<P> {
 struct AnswerState {
     has_answered: bool,
     failed_in_a_row: u32,
+    /// Calls among them that timed out.
+    timed_out: u32,
 }
 
 impl<P> MonitoredProvider<P> {
@@ -75,7 +79,7 @@ impl<P> MonitoredProvider<P> {
 
     fn record_answer(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        *state = AnswerState { has_answered: true, failed_in_a_row: 0 };
+        *state = AnswerState { has_answered: true, ..AnswerState::default() };
     }
 
     fn record_fault(&self, fault: &ProviderFault) {
@@ -84,7 +88,8 @@ impl<P> MonitoredProvider<P> {
             return;
         }
         state.failed_in_a_row += 1;
-        if state.failed_in_a_row >= MAX_FAILED_IN_A_ROW {
+        state.timed_out += u32::from(fault.kind == FaultKind::TooSlow);
+        if state.failed_in_a_row >= MAX_FAILED_IN_A_ROW || state.timed_out >= MAX_TIMED_OUT_IN_A_ROW {
             let (model, failed_in_a_row, last_fault) = (self.model.clone(), state.failed_in_a_row, fault.to_string());
             self.monitor.declare(VendorOutage { model, failed_in_a_row, last_fault });
         }
@@ -160,7 +165,9 @@ mod tests {
         let provider = provider();
         let monitor = provider.monitor.clone();
         let waiting = tokio::spawn(async move { monitor.wait().await });
-        fail(&provider, FaultKind::TooSlow, MAX_FAILED_IN_A_ROW);
+        fail(&provider, FaultKind::TooSlow, MAX_TIMED_OUT_IN_A_ROW - 1);
+        assert_eq!(provider.monitor.outage(), None);
+        fail(&provider, FaultKind::TooSlow, 1);
         waiting.await.unwrap();
         provider.monitor.wait().await;
     }

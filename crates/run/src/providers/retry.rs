@@ -2,7 +2,7 @@
 
 use super::Provider;
 use super::chat::{ModelCall, ModelReply};
-use super::fault::ProviderFault;
+use super::fault::{FaultKind, ProviderFault};
 use super::tool_names::VendorLimits;
 use async_trait::async_trait;
 use model::ContentHash;
@@ -30,6 +30,9 @@ impl Default for RetryPolicy {
     }
 }
 
+/// Attempts of one call that may time out. Each takes the whole time limit and may be billed, so a vendor that hangs is not asked five times.
+const MAX_TIMEOUTS: u32 = 2;
+
 #[async_trait]
 impl<P: Provider> Provider for RetryingProvider<P> {
     fn vendor_limits(&self) -> VendorLimits {
@@ -37,13 +40,17 @@ impl<P: Provider> Provider for RetryingProvider<P> {
     }
 
     async fn ask(&self, ask: &ModelCall) -> Result<ModelReply, ProviderFault> {
-        let mut attempt = 0;
+        let (mut attempt, mut timeouts) = (0, 0);
         loop {
             let fault = match self.inner.ask(ask).await {
                 Ok(reply) => return Ok(reply),
                 Err(fault) => fault,
             };
             attempt += 1;
+            timeouts += u32::from(fault.kind == FaultKind::TooSlow);
+            if timeouts >= MAX_TIMEOUTS {
+                return Err(fault);
+            }
             match self.policy.delay(ask, attempt, &fault) {
                 Some(pause) => sleep(pause).await,
                 None => return Err(fault),
@@ -80,8 +87,8 @@ fn jitter(ask: &ModelCall, attempt: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::providers::fault::FaultKind;
     use crate::providers::fixtures;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     const POLICY: RetryPolicy =
         RetryPolicy { attempts: 4, first_pause: Duration::from_millis(100), longest_pause: Duration::from_secs(10) };
@@ -117,6 +124,40 @@ mod tests {
         let ask = fixtures::model_call("hello");
         for kind in FaultKind::ALL {
             assert_eq!(POLICY.delay(&ask, 1, &fault(*kind, None)).is_some(), kind.is_transient(), "{kind:?}");
+        }
+    }
+
+    /// Fails with these kinds in turn.
+    struct FailingProvider {
+        kinds: &'static [FaultKind],
+        asked: AtomicU32,
+    }
+
+    #[async_trait]
+    impl Provider for FailingProvider {
+        fn vendor_limits(&self) -> VendorLimits {
+            VendorLimits { max_tools: None, max_name_len: 64 }
+        }
+
+        async fn ask(&self, _: &ModelCall) -> Result<ModelReply, ProviderFault> {
+            let n = self.asked.fetch_add(1, Ordering::Relaxed) as usize;
+            Err(ProviderFault::new(self.kinds[n % self.kinds.len()], ""))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_that_times_out_is_retried_once() {
+        for (kinds, expected) in [
+            (&[FaultKind::TooSlow][..], 2),
+            (&[FaultKind::Server], 4),
+            (&[FaultKind::Server, FaultKind::TooSlow, FaultKind::TooSlow], 3),
+            (&[FaultKind::TooSlow, FaultKind::Rejected], 2),
+        ] {
+            let inner = FailingProvider { kinds, asked: AtomicU32::new(0) };
+            let policy = RetryPolicy { first_pause: Duration::from_millis(1), ..POLICY };
+            let retrying = RetryingProvider { inner, policy };
+            assert!(retrying.ask(&fixtures::model_call("hello")).await.is_err());
+            assert_eq!(retrying.inner.asked.load(Ordering::Relaxed), expected, "{kinds:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 pub(super) struct CaseIdsUnique;
 
@@ -17,7 +17,7 @@ impl Check for CaseIdsUnique {
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
-        let mut first = BTreeMap::new();
+        let mut first = HashMap::new();
         for case in workspace.cases() {
             found.record_examined();
             if let Some(earlier) = first.get(case.id.as_str()) {

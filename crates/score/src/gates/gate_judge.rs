@@ -51,7 +51,9 @@ pub struct GateJudge<'w> {
     workspace: &'w Workspace,
     claim: RunClaim,
     places: Vec<GateSlice<'w>>,
-    cases: HashMap<String, Arc<CaseSlices>>,
+    cases: HashMap<String, PlacedCase>,
+    /// Most cases of a suite belong to the same slices.
+    slice_sets: BTreeSet<Arc<CaseSlices>>,
     /// Numbers of the units in which cases are counted.
     units: HashMap<String, usize>,
     /// In report order. A subject has one pool per gate slice after its first trial.
@@ -74,20 +76,26 @@ impl std::fmt::Debug for GateSlice<'_> {
     }
 }
 
+/// Case with its gate slices.
+#[derive(Debug, Clone)]
+struct PlacedCase {
+    slices: Arc<CaseSlices>,
+    /// For each scorer of the slices, the number of the case, or of the group of cases that counts as one.
+    numbers: Arc<[usize]>,
+}
+
 /// Gate slices that a case belongs to.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct CaseSlices {
     /// Indices of the gate slices that the case should exercise.
     concerned: Vec<usize>,
-    places: Vec<ScorerPlaces>,
+    scorers: Vec<ScorerPlaces>,
 }
 
 /// Gate slices of one scorer.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ScorerPlaces {
     scorer: ScorerName,
-    /// Number of the case, or of the group of cases that counts as one for this scorer.
-    number: usize,
     /// Indices of the gate slices.
     places: Vec<usize>,
 }
@@ -106,6 +114,7 @@ impl<'w> GateJudge<'w> {
             claim: *claim,
             places: places.collect(),
             cases: HashMap::new(),
+            slice_sets: BTreeSet::new(),
             units: HashMap::new(),
             subjects: vec![],
             planned: vec![],
@@ -128,7 +137,7 @@ impl<'w> GateJudge<'w> {
     pub fn with_planned_cases<'c>(mut self, cases: impl Iterator<Item = &'c Case>) -> Self {
         self.planned = vec![0; self.places.len()];
         for case in cases {
-            for place in &self.case_slices(case).concerned {
+            for place in &self.placed_case(case).slices.concerned {
                 self.planned[*place] += 1;
             }
         }
@@ -137,7 +146,7 @@ impl<'w> GateJudge<'w> {
 
     /// Notes that all trials of a case by a subject were added.
     pub fn end_case(&mut self, subject: &str, case: &Case) {
-        let (at, slices) = (self.subject_index(subject), self.case_slices(case));
+        let (at, slices) = (self.subject_index(subject), self.placed_case(case).slices);
         for place in &slices.concerned {
             self.subjects[at].1[*place].ended_cases += 1;
         }
@@ -158,18 +167,19 @@ impl<'w> GateJudge<'w> {
     /// Adds a trial. Returns true if a gate reads one of its misses.
     pub fn add(&mut self, trial: &MeasuredTrial<'_>) -> bool {
         let mut reads_miss = false;
-        let counts = self.case_slices(trial.case);
+        let PlacedCase { slices, numbers } = self.placed_case(trial.case);
         let at = self.subject_index(trial.subject);
         // Attacks are not cases of the workspace's files.
         let seen = self.cases.len();
         let Self { workspace, places, subjects, .. } = self;
         let pools = &mut subjects[at].1;
-        for place in &counts.concerned {
+        for place in &slices.concerned {
             pools[*place].touched |= !places[*place].scorer.is_some_and(ScorerHandle::needs_judge);
             pools[*place].aborted += usize::from(trial.aborted);
         }
         for score in trial.scores {
-            let Some(ScorerPlaces { number, places: counted, .. }) = counts.places.iter().find(|one| one.scorer == score.scorer) else {
+            let mut counted = slices.scorers.iter().zip(numbers.iter());
+            let Some((ScorerPlaces { places: counted, .. }, number)) = counted.find(|(one, _)| one.scorer == score.scorer) else {
                 continue;
             };
             let MeasuredTrial { trial, case, content, .. } = *trial;
@@ -248,28 +258,33 @@ impl<'w> GateJudge<'w> {
         at
     }
 
-    fn case_slices(&mut self, case: &Case) -> Arc<CaseSlices> {
-        if let Some(counts) = self.cases.get(case.id.as_str()) {
-            return counts.clone();
+    fn placed_case(&mut self, case: &Case) -> PlacedCase {
+        if let Some(placed) = self.cases.get(case.id.as_str()) {
+            return placed.clone();
         }
-        let mut counts = CaseSlices { concerned: vec![], places: vec![] };
+        let (mut slices, mut numbers) = (CaseSlices { concerned: vec![], scorers: vec![] }, vec![]);
         for (at, place) in self.places.iter().enumerate().filter(|(_, place)| place.contains(self.workspace, case)) {
             if place.scorer.is_some_and(|scorer| scorer.concerns(self.workspace, case)) {
-                counts.concerned.push(at);
+                slices.concerned.push(at);
             }
-            match counts.places.iter_mut().find(|one| one.scorer == *place.gate.scorer) {
+            match slices.scorers.iter_mut().find(|one| one.scorer == *place.gate.scorer) {
                 Some(one) => one.places.push(at),
                 None => {
                     let unit = case_unit(&place.gate.scorer, case);
                     let next = self.units.len();
-                    let number = *self.units.entry(unit).or_insert(next);
-                    counts.places.push(ScorerPlaces { scorer: place.gate.scorer.value.clone(), number, places: vec![at] });
+                    numbers.push(*self.units.entry(unit).or_insert(next));
+                    slices.scorers.push(ScorerPlaces { scorer: place.gate.scorer.value.clone(), places: vec![at] });
                 }
             }
         }
-        let counts = Arc::new(counts);
-        self.cases.insert(case.id.value.clone(), counts.clone());
-        counts
+        let slices = self.slice_sets.get(&slices).cloned().unwrap_or_else(|| {
+            let slices = Arc::new(slices);
+            self.slice_sets.insert(slices.clone());
+            slices
+        });
+        let placed = PlacedCase { slices, numbers: numbers.into() };
+        self.cases.insert(case.id.value.clone(), placed.clone());
+        placed
     }
 }
 

@@ -3,7 +3,7 @@
 use model::suite::Case;
 use model::{ContentHash, EventKind, ExternalScorer, Reading, ScorerScale, Transcript};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Trial as a scorer of the workspace reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +30,10 @@ pub fn scorer_question(scorer: &ExternalScorer, case: &Case, transcript: &Transc
     if !transcript.ending.is_orderly() {
         return None;
     }
+    // The loader has written the text.
+    let written: Value = case.written.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let head = json!({
-        "scorer": *scorer.id, "case": *case.id, "suite": case.kind.word(), "tags": case.tags, "written": *case.written,
+        "scorer": *scorer.id, "case": *case.id, "suite": case.kind.word(), "tags": case.tags, "written": written,
         "ending": transcript.ending,
     });
     let mut input = format!("{head}\n");

@@ -4,7 +4,6 @@ use crate::files;
 use crate::workspace_source::WorkspaceSource;
 use model::{ContentHash, UserError, Workspace};
 use score::workspace_changes::WorkspaceFingerprint;
-use serde_json::json;
 use std::path::{Path, PathBuf};
 
 fn fingerprint_path(store: &Path, workspace: &ContentHash) -> PathBuf {
@@ -25,7 +24,8 @@ pub(super) fn save_fingerprint(store: &Path, source: &WorkspaceSource, workspace
     }
     if let Ok(fingerprint) = current_fingerprint(source, workspace) {
         let folder = path.parent().unwrap_or(Path::new("."));
-        drop(files::create_folder(folder).and_then(|()| files::write(&path, &format!("{}\n", json!(fingerprint)))));
+        let text = serde_json::to_string(&fingerprint).unwrap_or_default();
+        drop(files::create_folder(folder).and_then(|()| files::write(&path, &format!("{text}\n"))));
     }
 }
 

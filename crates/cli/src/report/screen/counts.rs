@@ -4,7 +4,7 @@ use super::super::escape::escape_control;
 use super::super::wrap::wrap;
 use super::super::{RunReport, deviations, judge_correction, judge_hint};
 use crate::io::CliOutput;
-use campaign::{RepeatedTrials, RunSummary};
+use campaign::{OutcomeCounts, RepeatedTrials, RunSummary};
 use model::{AbortCause, Money, Verdict};
 use std::time::Duration;
 
@@ -69,18 +69,25 @@ pub(super) fn failures_without_gate(io: &CliOutput, summary: &RunSummary) -> Str
 fn trials_line(shown: &RunReport<'_>) -> String {
     let outcomes = &shown.summary.outcomes;
     let unread = if shown.summary.unscored > 0 { format!(", {} without a score", shown.summary.unscored) } else { String::new() };
-    let unfunded = outcomes.aborted_by(AbortCause::Unfunded);
-    let unfunded = if unfunded > 0 { format!(" ({unfunded} of them not funded)") } else { String::new() };
     let time = shown.elapsed.map_or_else(String::new, |elapsed| format!("; took {}", duration_text(elapsed)));
     let spent = if shown.spent > Money::ZERO { format!("; spent: {} USD", shown.spent) } else { String::new() };
     format!(
-        "trials: {} planned, {} passed, {} failed, {} unjudged, {} aborted{unfunded}{unread}{time}{spent}",
+        "trials: {} planned, {} passed, {} failed, {} unjudged, {}{unread}{time}{spent}",
         outcomes.planned(),
         outcomes.passed,
         outcomes.failed,
         outcomes.unjudged,
-        outcomes.aborted()
+        aborted_text(outcomes)
     )
+}
+
+/// Returns the number of aborted trials, with those that lacked money and those that the run did not reach.
+pub(in crate::report) fn aborted_text(outcomes: &OutcomeCounts) -> String {
+    let causes = [(AbortCause::Unfunded, "not funded"), (AbortCause::Interrupted, "not run")];
+    let parts = causes.map(|(cause, what)| (outcomes.aborted_by(cause), what));
+    let parts: Vec<String> = parts.iter().filter(|(trials, _)| *trials > 0).map(|(trials, what)| format!("{trials} {what}")).collect();
+    let parts = if parts.is_empty() { String::new() } else { format!(" (of them {})", parts.join(", ")) };
+    format!("{} aborted{parts}", outcomes.aborted())
 }
 
 /// Returns the chances that one, or all, of the trials of a case pass.

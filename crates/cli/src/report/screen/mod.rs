@@ -9,6 +9,7 @@ use super::gate_lines::{GateLine, gate_lines};
 use super::{RunReport, changed, comparison, gate_table, red_team};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
+pub(super) use counts::aborted_text;
 use model::Verdict;
 use std::collections::BTreeSet;
 
@@ -66,8 +67,8 @@ fn paint_verdict(io: &CliOutput, exit: ExitKind, text: &str) -> String {
 pub(super) fn verdict_line(shown: &RunReport<'_>) -> String {
     let gates = gate_counts(shown, &gate_lines(shown.workspace, &shown.summary.verdicts.judgements));
     let outcomes = &shown.summary.outcomes;
-    let (passed, failed, unjudged, aborted) = (outcomes.passed, outcomes.failed, outcomes.unjudged, outcomes.aborted());
-    format!("{}  {gates}; trials: {passed} passed, {failed} failed, {unjudged} unjudged, {aborted} aborted", verdict_word(shown.exit))
+    let (passed, failed, unjudged, aborted) = (outcomes.passed, outcomes.failed, outcomes.unjudged, aborted_text(outcomes));
+    format!("{}  {gates}; trials: {passed} passed, {failed} failed, {unjudged} unjudged, {aborted}", verdict_word(shown.exit))
 }
 
 /// Returns the first line of the screen without colours.

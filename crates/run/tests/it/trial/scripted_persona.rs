@@ -34,7 +34,7 @@ const SWAPPER: &str = r#"{
 
 fn persona_of(workspace: &Workspace) -> Persona {
     let talk = workspace.cases().find_map(|case| match &case.brief.user_script {
-        UserScript::Persona(persona) => Some(persona.clone()),
+        UserScript::Persona(persona) => Some((**persona).clone()),
         UserScript::Turns(_) => None,
     });
     talk.expect("a persona")
