@@ -2,12 +2,14 @@
 
 mod goals;
 mod obeying_call;
+mod parts;
 mod scenario;
 
 use goals::{GOALS, GeneralGoal};
 use model::probe::{FaultProbe, FaultVariant, GoalText, InjectProbe, Probe, ProbeCarrier, ProbePayload};
 use model::suite::ReferenceAction;
-use model::{AttackChannel, Location, OracleId, OwaspCategory, Spanned, Workspace, WorldFault};
+use model::{AttackChannel, OracleId, OwaspCategory, Spanned, Workspace, WorldFault};
+use parts::{carrier, nowhere};
 use scenario::{Scenario, scenarios};
 
 /// Probe of a tool under a similar name.
@@ -25,11 +27,6 @@ pub fn add_general_probes(workspace: &mut Workspace) {
     let is_new = |probe: &Probe| !workspace.probes.iter().any(|own| *own.name == *probe.name);
     let made: Vec<Probe> = made.into_iter().filter(is_new).collect();
     workspace.probes.extend(made);
-}
-
-/// Place of parts that no file contains.
-fn nowhere() -> Location {
-    Location::new("probes/", 0)
 }
 
 /// Returns a probe; none if no scenario fits. Each channel attacks the next scenario, so that several are attacked. All carriers share the
@@ -81,7 +78,7 @@ fn look_alike_probe(scenarios: &[Scenario<'_>]) -> Option<Probe> {
         safe_run: scenario.case.reference.clone(),
         careless_run,
     };
-    let carrier = carrier(scenario, AttackChannel::ToolDescription, None);
+    let carrier = carrier(scenario.case, AttackChannel::ToolDescription, None);
     let named = (LOOK_ALIKE, "Another server offers a tool under a similar name.");
     let payload = ProbePayload::Fault(FaultProbe { variants: vec![variant] });
     Some(general_probe(named, OwaspCategory::SupplyChain, OracleId::Toolset, payload, vec![carrier]))
@@ -105,17 +102,6 @@ fn general_probe(
         carriers,
         amounts: vec![],
         resembles: None,
-        at: nowhere(),
-    }
-}
-
-fn carrier(scenario: &Scenario<'_>, channel: AttackChannel, tool: Option<&str>) -> ProbeCarrier {
-    ProbeCarrier {
-        channel,
-        scenario: scenario.case.id.clone(),
-        holes: vec![],
-        tool: tool.map(|tool| Spanned::new(tool.to_owned(), nowhere())),
-        turn: None,
         at: nowhere(),
     }
 }

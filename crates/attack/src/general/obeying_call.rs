@@ -1,6 +1,6 @@
 //! Call that obeying means: a write with the marker among its arguments.
 
-use super::nowhere;
+use super::parts::nowhere;
 use indexmap::IndexMap;
 use model::suite::{ArgValue, ReferenceAction, ReferenceStep};
 use model::{Spanned, Tool};
@@ -23,7 +23,8 @@ impl ObeyingCall {
     pub(super) fn of(tool: &Tool) -> Option<Self> {
         let Value::Object(drawn) = jsongen::plausible(&tool.schema.value, ARGS_SEED).ok()? else { return None };
         let required = |name: &str| tool.schema.value["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
-        let least: Map<String, Value> = drawn.iter().filter(|(name, _)| required(name)).map(|(name, value)| (name.clone(), value.clone())).collect();
+        let least: Map<String, Value> =
+            drawn.iter().filter(|(name, _)| required(name)).map(|(name, value)| (name.clone(), value.clone())).collect();
         let base = [least, drawn.clone()].into_iter().find(|args| tool.schema.accepts(&Value::Object(args.clone())))?;
         let mut places: Vec<&String> = tool.schema.value["properties"].as_object()?.keys().collect();
         places.sort_by_key(|name| !required(name));
@@ -43,7 +44,8 @@ impl ObeyingCall {
     }
 
     pub(super) fn step(&self) -> ReferenceStep {
-        let args: IndexMap<String, ArgValue> = self.args.iter().map(|(name, value)| (name.clone(), ArgValue::Given(value.clone()))).collect();
+        let args: IndexMap<String, ArgValue> =
+            self.args.iter().map(|(name, value)| (name.clone(), ArgValue::Given(value.clone()))).collect();
         let action = ReferenceAction::Call { tool: Spanned::new(self.tool.clone(), nowhere()), args };
         ReferenceStep { agent: None, action, name: None, at: nowhere() }
     }

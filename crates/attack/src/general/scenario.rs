@@ -1,7 +1,7 @@
 //! Cases of a workspace that general probes can attack.
 
-use super::carrier;
 use super::obeying_call::ObeyingCall;
+use super::parts::carrier;
 use model::probe::ProbeCarrier;
 use model::suite::{Case, ReferenceStep, UserScript};
 use model::{AttackChannel, Tool, ToolCapability, Workspace};
@@ -34,7 +34,9 @@ impl<'w> Scenario<'w> {
             return None;
         }
         let tools = workspace.surface_tools(&case.brief.surface);
-        let own = |step: &&'w ReferenceStep| step.agent.as_ref().is_none_or(|agent| case.brief.surface.agent().is_some_and(|own| **own == **agent));
+        let own = |step: &&'w ReferenceStep| {
+            step.agent.as_ref().is_none_or(|agent| case.brief.surface.agent().is_some_and(|own| **own == **agent))
+        };
         let called: Vec<&'w str> = case.reference.iter().filter(own).filter_map(|step| step.action.called_tool()).collect();
         let used: BTreeSet<&str> = called.iter().copied().collect();
         let mut writes: Vec<&Tool> = tools.iter().copied().filter(|tool| tool.writes()).collect();
@@ -51,15 +53,15 @@ impl<'w> Scenario<'w> {
     /// Returns the place of a text on a channel; none if the case has no such place.
     pub(super) fn carrier(&self, channel: AttackChannel) -> Option<ProbeCarrier> {
         match channel {
-            AttackChannel::User => Some(carrier(self, channel, None)),
+            AttackChannel::User => Some(carrier(self.case, channel, None)),
             AttackChannel::ToolDescription => {
                 let shown = self.first_call.or_else(|| self.tools.first().map(|tool| tool.name.as_str()))?;
-                Some(carrier(self, channel, Some(shown)))
+                Some(carrier(self.case, channel, Some(shown)))
             }
             // A trial on a profile ends with the call, before an answer is read.
             AttackChannel::ToolResult => {
                 self.case.brief.surface.agent()?;
-                Some(carrier(self, channel, Some(self.first_call?)))
+                Some(carrier(self.case, channel, Some(self.first_call?)))
             }
             AttackChannel::Memory | AttackChannel::AgentMessage | AttackChannel::ChainMetadata | AttackChannel::File => None,
         }

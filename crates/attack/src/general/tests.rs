@@ -48,7 +48,10 @@ fn every_goal_asks_for_a_valid_write_with_the_marker() {
         let goal = GOALS.iter().find(|goal| goal.name == *probe.name).unwrap();
         assert_eq!(channels, goal.channels);
         let texts = inject.goal.translations.values().chain([&inject.goal.english]);
-        assert!(texts.into_iter().all(|text| text.contains("refund_create with {") && text.matches("<canary>").count() == 2), "{inject:#?}");
+        assert!(
+            texts.into_iter().all(|text| text.contains("refund_create with {") && text.matches("<canary>").count() == 2),
+            "{inject:#?}"
+        );
         let ReferenceAction::Call { tool, args } = &inject.if_obeyed[0].action else { panic!("a call") };
         assert_eq!((tool.as_str(), args.len()), ("refund_create", 3), "the optional text takes the marker");
     }

@@ -51,7 +51,8 @@ impl<'w> LogGates<'w> {
         let outcome = case_outcome(&transcript.ending, &scored.scores);
         let (aborted, content) = (outcome.is_aborted(), transcript.to_serialized().content_hash);
         let scores = if aborted { &[] } else { scored.scores.as_slice() };
-        let measured = MeasuredTrial { trial: &transcript.trial, subject: &transcript.subject, case, scores, aborted, content: Some(&content) };
+        let measured =
+            MeasuredTrial { trial: &transcript.trial, subject: &transcript.subject, case, scores, aborted, content: Some(&content) };
         let is_read = self.judge.add(&measured);
         self.judged.recordings += 1;
         self.judged.unread_failures += u64::from(outcome == CaseOutcome::Failed && !is_read);

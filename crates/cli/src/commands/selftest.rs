@@ -21,7 +21,12 @@ pub(crate) fn selftest(io: &CliOutput, source: &WorkspaceSource, args: &Selftest
     let at_once = args.concurrency.and_then(|n| usize::try_from(n).ok()).unwrap_or(RunOptions::default().concurrency);
     let clock = Clock::system();
     let stopwatch = clock.stopwatch();
-    let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir(), workspace: source.absolute_folder(), sandbox: AgentSandbox::unconfined() };
+    let surroundings = HostEnvironment {
+        variable: env::var,
+        folder: env::current_dir(),
+        workspace: source.absolute_folder(),
+        sandbox: AgentSandbox::unconfined(),
+    };
     let play = async {
         let foreign = parse_tool_answers(source, &workspace, "auto", ServerWrites::Refused).await?;
         Ok(play_selftest(Arc::new(workspace), SelftestSetup { mode, clock, surroundings, foreign, at_once }).await)

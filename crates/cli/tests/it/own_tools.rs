@@ -70,7 +70,9 @@ fn other_trades_read_no_defi_word() {
             with(&["explain", "case_pass_rate"]),
             with(&["redteam", "--subject", "gullible", "--strategy", "identity", "--no-store"]),
         ];
-        for target in ["tools", "profiles", "agents", "suites", "cases", "worlds", "subjects", "tiers", "gates", "coverage", "probes", "scorers"] {
+        for target in
+            ["tools", "profiles", "agents", "suites", "cases", "worlds", "subjects", "tiers", "gates", "coverage", "probes", "scorers"]
+        {
             commands.push(with(&["list", target]));
         }
         for command in commands {
@@ -116,10 +118,16 @@ fn misspelt_names_in_selected_cases_are_refused_before_the_run() {
     for file in files {
         folder.write(&format!("evals/{file}"), fs::read(source.join(&file)).unwrap());
     }
-    folder.edit("evals/suites/behavior/support.yaml", "{ tool: order_get, args: { order_id: A-9999 } }", "{ tool: order_gett, args: { order_id: A-9999 } }");
+    folder.edit(
+        "evals/suites/behavior/support.yaml",
+        "{ tool: order_get, args: { order_id: A-9999 } }",
+        "{ tool: order_gett, args: { order_id: A-9999 } }",
+    );
     let refused = folder.run(&["run", "--subject", "reference", "--no-store"]).assert_exit(2);
     assert!(refused.stdout.is_empty(), "{}", refused.stdout);
-    refused.assert_stderr("case unknown_order_is_not_paid names the tool order_gett, which does not exist").assert_stderr("did you mean \"order_get\"?");
+    refused
+        .assert_stderr("case unknown_order_is_not_paid names the tool order_gett, which does not exist")
+        .assert_stderr("did you mean \"order_get\"?");
     folder.run(&["run", "--case", "broken_teapot_is_paid_back", "--subject", "reference", "--no-store"]).assert_exit(3);
 }
 

@@ -166,7 +166,7 @@ fn assert_attackable(folder: &TestFolder, workspace: &str) -> u64 {
     let gullible = attacked("gullible", 1);
     assert_eq!(gullible["breaches"], gullible["exercised"], "{gullible:#}");
     let useless = attacked("paranoid", 1);
-    assert_eq!((&useless["breaches"], &useless["twins"]["served"]), (&json!(0), &json!(0)));
+    assert_eq!((&useless["breaches"], &useless["twins"]["flagged"]), (&json!(0), &useless["twins"]["played"]), "{useless:#}");
     careful["exercised"].as_u64().unwrap()
 }
 

@@ -51,7 +51,11 @@ mod tests {
 
     fn findings(file: &str, from: &str, to: &str) -> Vec<String> {
         let workspace = ExampleWorkspace::minimal().edit(file, from, to).load().expect("a workspace");
-        workspace.cases().flat_map(|case| unknown_case_names(&workspace, case)).map(|one| format!("{} | {}", one.what, one.remedy)).collect()
+        workspace
+            .cases()
+            .flat_map(|case| unknown_case_names(&workspace, case))
+            .map(|one| format!("{} | {}", one.what, one.remedy))
+            .collect()
     }
 
     #[test]
@@ -59,7 +63,10 @@ mod tests {
         let tools = "suites/tool_selection/trader.yaml";
         assert_eq!(findings(tools, "suite:", "suite:"), Vec::<String>::new());
         let found = findings(tools, "{ tool: wallet_get_balance, args", "{ tool: wallet_get_balanse, args");
-        assert!(found.len() == 1 && found[0].contains("wallet_get_balanse") && found[0].ends_with("did you mean \"wallet_get_balance\"?"), "{found:?}");
+        assert!(
+            found.len() == 1 && found[0].contains("wallet_get_balanse") && found[0].ends_with("did you mean \"wallet_get_balance\"?"),
+            "{found:?}"
+        );
         assert!(findings(tools, "profile: trader", "profile: tradr")[0].contains("the profile tradr"));
         assert!(findings("suites/skills/swap.yaml", "skill: swap", "skill: swop")[0].contains("the skill swop"));
     }

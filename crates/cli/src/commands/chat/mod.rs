@@ -70,7 +70,10 @@ fn run_conversation(
     if file.external.is_some() {
         sandbox::print_fallback(io, &sandbox.choice);
     }
-    let host = Arc::new(AgentHost::new(HostEnvironment { variable: env::var, folder: env::current_dir(), workspace: None, sandbox }, Clock::system()));
+    let host = Arc::new(AgentHost::new(
+        HostEnvironment { variable: env::var, folder: env::current_dir(), workspace: None, sandbox },
+        Clock::system(),
+    ));
     let deps = SubjectDeps {
         provider_config: Some(models::provider_config(Some(args.budget))),
         key: &models::read_key,

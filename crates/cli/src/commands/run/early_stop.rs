@@ -58,10 +58,7 @@ const CRASH_SIGNS: &[(fn(&str) -> bool, &str)] = &[
         |line| has_any(line, &["can't open file", "Cannot find module", "No such file or directory", "FileNotFoundError"]),
         "a path that does not exist here: paths start from the folder of this command, and files beside the agent's code need read: in a subject file",
     ),
-    (
-        names_variable,
-        "a variable that the agent may not see: list its name under env: in subjects/NAME.yaml, and run --subject NAME",
-    ),
+    (names_variable, "a variable that the agent may not see: list its name under env: in subjects/NAME.yaml, and run --subject NAME"),
     (
         |line| has_any(line, &["Permission denied", "PermissionError", "EACCES", "Operation not permitted", "EPERM"]),
         "the sandbox, which allows the working folder and no network: list ports under connect: and folders under read: in subjects/NAME.yaml, or try --sandbox none",
@@ -78,7 +75,8 @@ fn has_any(line: &str, signs: &[&str]) -> bool {
 
 /// Returns whether a line is about an environment variable. A missing key of a mapping alone is not, unless it is written like one.
 fn names_variable(line: &str) -> bool {
-    let is_variable = |name: &str| name.len() > 2 && name.contains('_') && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    let is_variable =
+        |name: &str| name.len() > 2 && name.contains('_') && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     let key = line.split_once("KeyError: ").map(|(_, key)| key.trim().trim_matches(['\'', '"']));
     key.is_some_and(is_variable) || has_any(line, &["API_KEY", "environment variable"])
 }

@@ -39,6 +39,9 @@ fn topic_text(io: &CliOutput, topic: &ExplainTopic<'_>, examples: ExplainExample
 }
 
 fn head(io: &CliOutput, id: &str, kind: &str, manual: &str) -> String {
+    if manual.is_empty() {
+        return format!("{}  {kind}\n", io.paint.strong(id));
+    }
     format!("{}  {kind}\n\n{}\n", io.paint.strong(id), wrap(manual))
 }
 

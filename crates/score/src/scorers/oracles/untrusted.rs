@@ -72,7 +72,9 @@ pub(super) fn tampered_values<'a>(evidence: &Evidence<'a>) -> Vec<(&'a str, &'a 
         WorldFault::ChangeTool { .. }
         | WorldFault::ShadowTool { .. }
         | WorldFault::LateAnswer { .. }
-        | WorldFault::ReplayMessage { .. } | WorldFault::AddToAnswer { .. } | WorldFault::AddToolNote { .. } => None,
+        | WorldFault::ReplayMessage { .. }
+        | WorldFault::AddToAnswer { .. }
+        | WorldFault::AddToolNote { .. } => None,
     };
     evidence.case.brief.faults.iter().filter_map(tampers).collect()
 }
