@@ -2,6 +2,7 @@
 //! knows what the goal means, and a place never changes its wording.
 
 mod expand;
+mod general;
 mod held_out;
 mod placement;
 mod sample_goal;
@@ -9,6 +10,7 @@ mod slots;
 pub mod strategies;
 
 pub use expand::{ATTACKER_MODEL, AttackChoice, add_red_team, red_team_suites};
+pub use general::add_general_probes;
 pub use held_out::{HELD_OUT, held_out_hash, is_held_out};
 pub use placement::reword;
 pub use strategies::{STRATEGIES, Strategy, strategy};

@@ -1,8 +1,9 @@
-//! Puts the segments of an attack into a scenario: into holes of its world, or into messages of its user. The wording stays.
+//! Puts the segments of an attack into a scenario: into holes of its world, into what a tool tells, or into messages of its user. The
+//! wording stays.
 
 use model::probe::ProbeCarrier;
 use model::suite::{Brief, UserScript};
-use model::{AttackChannel, Spanned};
+use model::{AttackChannel, Spanned, WorldFault};
 
 /// Scenario with the attack in it.
 #[derive(Debug, Clone)]
@@ -14,6 +15,9 @@ pub(crate) struct PlacedText {
 
 /// Places the text; `None` if the carrier names no place for it.
 pub(crate) fn place(scenario: &Brief, carrier: &ProbeCarrier, seed: u64, segments: &[String]) -> Option<PlacedText> {
+    if let Some(tool) = &carrier.tool {
+        return Some(in_tool(scenario, carrier.channel, tool, segments));
+    }
     match carrier.channel {
         AttackChannel::User => in_turns(scenario, carrier, segments),
         AttackChannel::ToolResult
@@ -58,6 +62,18 @@ fn in_holes(scenario: &Brief, carrier: &ProbeCarrier, seed: u64, segments: &[Str
     Some(PlacedText { brief, opening_turns: 0 })
 }
 
+/// All segments end the description of the tool, or each of its answers.
+fn in_tool(scenario: &Brief, channel: AttackChannel, tool: &str, segments: &[String]) -> PlacedText {
+    let (tool, text) = (tool.to_owned(), segments.join("\n"));
+    let mut brief = scenario.clone();
+    brief.faults.push(if channel == AttackChannel::ToolDescription {
+        WorldFault::AddToolNote { tool, text }
+    } else {
+        WorldFault::AddToAnswer { tool, text }
+    });
+    PlacedText { brief, opening_turns: 0 }
+}
+
 /// Returns the brief with another text in place of the goal.
 #[must_use]
 pub fn reword(brief: &Brief, goal: &str, text: &str) -> Brief {
@@ -69,6 +85,11 @@ pub fn reword(brief: &Brief, goal: &str, text: &str) -> Brief {
     }
     for fill in brief.fills.values_mut() {
         *fill = fill.replace(goal, text);
+    }
+    for fault in &mut brief.faults {
+        if let WorldFault::AddToAnswer { text: added, .. } | WorldFault::AddToolNote { text: added, .. } = fault {
+            *added = added.replace(goal, text);
+        }
     }
     brief
 }

@@ -86,7 +86,9 @@ impl SlotValues {
             WorldFault::ChangeTool { description: text, .. }
             | WorldFault::ShadowTool { description: text, .. }
             | WorldFault::LateAnswer { message: text, .. }
-            | WorldFault::ReplayMessage { text, .. } => *text = self.fill(text),
+            | WorldFault::ReplayMessage { text, .. }
+            | WorldFault::AddToAnswer { text, .. }
+            | WorldFault::AddToolNote { text, .. } => *text = self.fill(text),
             WorldFault::TamperHandOver { value, .. } => map_value(value, &|text| self.fill(text)),
         }
         fault

@@ -43,7 +43,10 @@ pub use failed_cases::failed_cases;
 pub use funding::FundingAdvice;
 pub use golden::{BaselineStatus, ChangedCase, GoldenDiff, GoldenSet, WordingChange, WordingCounts, WordingVerdict};
 pub use judging::{CalibrationError, CalibrationIntervals, CalibrationReport, UnreadVerdict, ask_judge, calibrate_judge};
-pub use logs::{AttackFindingLine, CaseKnowledge, ChangedReading, LogScorer, LogSummary, ReadingTotals, ScoredRecording, TrialShare};
+pub use logs::{
+    AttackFindingLine, CaseKnowledge, ChangedReading, LogGates, LogScorer, LogSummary, LogVerdicts, ReadingTotals, ScoredRecording,
+    TrialShare,
+};
 pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
 pub use red_team::{AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, attack_workspace, stored_run_workspace};

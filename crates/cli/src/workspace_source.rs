@@ -1,7 +1,7 @@
 //! Source of a workspace: a folder, or the copy embedded in the program.
 
 use crate::args::GlobalArgs;
-use crate::files;
+use crate::{env, files};
 use model::{Location, Problem, Workspace, WorkspaceFiles};
 use std::path::{Path, PathBuf};
 
@@ -44,6 +44,14 @@ impl WorkspaceSource {
         }
     }
 
+    /// Returns the folder of the workspace, for paths in its files.
+    pub(crate) fn absolute_folder(&self) -> Option<PathBuf> {
+        match self {
+            WorkspaceSource::Embedded => None,
+            WorkspaceSource::Folder(folder) => Some(env::current_dir().join(folder)),
+        }
+    }
+
     pub(crate) fn label(&self) -> String {
         match self {
             WorkspaceSource::Embedded => "embedded".into(),
@@ -76,7 +84,10 @@ impl WorkspaceSource {
         Ok(found)
     }
 
+    /// Opens the workspace, with the probes that need no chain if it has no policy.
     pub(crate) fn open(&self) -> Result<Workspace, Vec<Problem>> {
-        Workspace::load_from(self.files()?)
+        let mut workspace = Workspace::load_from(self.files()?)?;
+        attack::add_general_probes(&mut workspace);
+        Ok(workspace)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
-use crate::scorer::ScorerName;
+use crate::scorer::{ScorerId, ScorerName};
 use crate::suite::SuiteKind;
 use crate::yaml::{YamlFields, YamlNode, YamlShape, flag, list, name, number, one_of, spanned, text, unsigned};
 use serde::{Deserialize, Serialize};
@@ -152,6 +152,11 @@ fn scorer(node: &YamlNode, report: &ProblemReport) -> Option<ScorerName> {
 /// Tiers of a gate that names none; only a workspace without `policy.yaml` may leave them out.
 const DEFAULT_TIERS: &[u64] = &[2];
 
+/// Returns the tiers of a gate that names none. A gate on attacks belongs to the tiers with the red team, which the workspace fills in.
+fn default_tiers(scorer: &ScorerName) -> Vec<u64> {
+    if scorer.known().is_some_and(ScorerId::reads_attacks_only) { vec![] } else { DEFAULT_TIERS.to_vec() }
+}
+
 /// Returns the origin of a gate without `spec`, where no specification applies.
 fn own_gate(report: &ProblemReport) -> Option<String> {
     (!report.has_policy()).then(|| "ours".to_owned())
@@ -189,12 +194,13 @@ fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
     if min_cases == Some(0) {
         report.add(node.line, "min_cases is 0, so the gate would pass without evidence", "write at least 1");
     }
+    let scorer = scorer?;
     Some(Gate {
         id: id?,
         spec: spec?,
-        scorer: scorer?,
         slice: slice.unwrap_or_default(),
-        tiers: tiers.unwrap_or_else(|| DEFAULT_TIERS.to_vec()),
+        tiers: tiers.unwrap_or_else(|| default_tiers(&scorer)),
+        scorer,
         min_cases: usize::try_from(min_cases.unwrap_or(1)).unwrap_or(usize::MAX),
         aggregate: aggregate.unwrap_or(GateAggregate::Rate),
         k,

@@ -23,6 +23,29 @@ text_enum! {
     }
 }
 
+impl ScorerId {
+    /// Returns whether the scorer reads attacked cases and their twins only.
+    pub fn reads_attacks_only(self) -> bool {
+        self == ScorerId::OwaspCoverage || self.counts_attacks()
+    }
+
+    /// Returns whether a gate on the scorer counts attacks by probe, channel and strategy.
+    pub fn counts_attacks(self) -> bool {
+        matches!(
+            self,
+            ScorerId::RedTeamViolations
+                | ScorerId::InjectionBypass
+                | ScorerId::SpendingBypass
+                | ScorerId::HallucinationBypass
+                | ScorerId::PoisoningResistance
+                | ScorerId::AddressHallucination
+                | ScorerId::InjectionDetection
+                | ScorerId::InjectionFalsePositives
+                | ScorerId::BenignUtility
+        )
+    }
+}
+
 /// Scorer name from a file or a stored record, which may come from another version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ScorerName {

@@ -4,24 +4,23 @@ use super::side_facts::{ComparedSide, SideFacts, SideSource};
 use crate::golden::GoldenSet;
 use model::{Money, SubjectFile, Workspace};
 use score::golden::{GoldenAnswers, GoldenStamp};
-use score::pairing::{RunNoise, RunSide, SideCase};
+use score::pairing::{RunNoise, RunSide};
 use score::workspace_changes::{WorkspaceChanges, differing};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Returns the baselines of one subject: which cases were right, and which were known failures.
-pub fn golden_side<'w>(workspace: &Workspace, golden: &GoldenSet, subject: &SubjectFile) -> ComparedSide<'w> {
-    let mut cases = BTreeMap::new();
+pub fn golden_side<'w>(workspace: &'w Workspace, golden: &GoldenSet, subject: &SubjectFile) -> ComparedSide<'w> {
+    let mut readings = RunSide::new(workspace);
     for (shelf, file) in &golden.of_subject(&subject.name).shelves {
         let passed = match shelf.answers {
-            GoldenAnswers::Right => 1,
-            GoldenAnswers::KnownFailures => 0,
+            GoldenAnswers::Right => true,
+            GoldenAnswers::KnownFailures => false,
         };
         for entry in &file.entries {
             // The hash tells whether the case changed. A plan has another hash of the same case if a subject plays its peers.
-            let is_same = workspace.case(&entry.case).is_some_and(|case| case.hash == entry.hash);
-            let hash = (!is_same).then(|| entry.hash.clone());
-            cases.insert(entry.case.clone(), SideCase { passed, judged: 1, hash, ..SideCase::default() });
+            let same = workspace.case(&entry.case).filter(|case| case.hash == entry.hash);
+            let hash = same.is_none().then(|| entry.hash.clone());
+            readings.add_result(&entry.case, same, passed, hash);
         }
     }
     let noise = if subject.provider.is_deterministic() { RunNoise::None } else { RunNoise::Sampled };
@@ -29,12 +28,12 @@ pub fn golden_side<'w>(workspace: &Workspace, golden: &GoldenSet, subject: &Subj
         source: SideSource::Golden,
         subject: subject.name.value.clone(),
         noise,
-        trials: cases.len() as u64,
+        trials: readings.cases().len() as u64,
         gone: 0,
         spent: Money::ZERO,
         wall: Duration::ZERO,
     };
-    ComparedSide { facts, readings: RunSide::from_cases(cases) }
+    ComparedSide { facts, readings }
 }
 
 /// Returns the tools, agents, skills and cases that changed since the baselines of a subject were made.

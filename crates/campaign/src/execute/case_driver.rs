@@ -75,20 +75,21 @@ impl CaseDriver {
         let world = prepared.world.as_ref().ok_or_else(missing)?;
         let external = parts.subjects.has_external(trial, brief);
         let world = if external { prepared.external_world.as_ref().ok_or(TrialSetupError::NoKey)? } else { world };
-        let settings = world_settings(&self.prepared, brief);
+        let settings = world_settings(&self.prepared, case, brief);
         let world = LiveWorld::new(world, settings);
         let acting = parts.subjects.instantiate(trial, brief, world, || self.prepared.script(case, subject)).await?;
         Ok(TrialSetup { case, file, acting })
     }
 }
 
-/// Returns the settings of the world of a brief.
-pub(super) fn world_settings(prepared: &PreparedRun, brief: &Brief) -> WorldSettings {
+/// Returns the settings of the world of a case; its brief may be reworded.
+pub(super) fn world_settings(prepared: &PreparedRun, case: &Case, brief: &Brief) -> WorldSettings {
     let defence = if prepared.plan().spec().settings.enforce { DefenceMode::Enforce } else { DefenceMode::Observe };
     WorldSettings {
         peers: brief.peers.clone(),
         defence,
         foreign: prepared.parts().foreign.clone(),
+        accepts_writes: case.attack.is_some(),
         case_fixtures: brief.fixtures.clone(),
         fills: HoleFills(brief.fills.clone()),
         faults: brief.faults.clone(),

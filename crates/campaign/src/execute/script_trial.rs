@@ -44,7 +44,7 @@ async fn drive_script(prepared: &PreparedRun, at: usize, mut subject: Box<dyn Su
     let Some(world) = &prepared.case(at).world else {
         return (vec![], harness_abort(format!("world {} is not in the workspace", case.brief.world.value)));
     };
-    let mut world = LiveWorld::new(world, world_settings(prepared, &case.brief));
+    let mut world = LiveWorld::new(world, world_settings(prepared, case, &case.brief));
     let trial = plan.outline().trial(at as u64);
     let mut user = build_user(workspace, &case.brief.user_script, None, &trial);
     let limits = TrialLimits::from(plan.subjects().first().map(|file| file.limits).unwrap_or_default());

@@ -7,6 +7,8 @@ use crate::red_team::attack_workspace;
 use crate::spec::{RunSettings, RunSpec, inline_subject, select};
 use model::suite::Case;
 use model::{CasePosition, ContentHash, LiveRole, PlanOutline, SubjectFile, UserError, Workspace};
+use score::checks::{CheckFinding, unknown_case_names};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Debug, Clone)]
@@ -106,6 +108,12 @@ impl RunPlan {
     /// Returns the cases in plan order.
     pub fn cases(&self) -> impl Iterator<Item = &Case> {
         (0..self.cases.len()).map(|n| self.case(n))
+    }
+
+    /// Returns the names in the selected cases that do not exist. A run would blame the subject for them. Attacks are made from cases.
+    pub fn unknown_names(&self) -> Vec<CheckFinding> {
+        let written = self.cases().filter(|case| case.attack.is_none());
+        written.flat_map(|case| unknown_case_names(self.workspace(), case)).collect()
     }
 
     /// Returns the case with this index in the outline.

@@ -85,6 +85,10 @@ fn is_one_seed(seeds: &u64) -> bool {
     *seeds == 1
 }
 
+fn is_refused(allowed: &bool) -> bool {
+    !allowed
+}
+
 /// Part of a specification that affects execution, not results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -97,6 +101,9 @@ pub struct RunOptions {
     pub recordings: Option<RecordingMode>,
     /// Source of responses for imported tools.
     pub foreign_tools: String,
+    /// Imported tools that write are called on the server. Absent in stores of earlier versions.
+    #[serde(default, skip_serializing_if = "is_refused")]
+    pub allow_writes: bool,
     /// Tries one trial of each external agent first, and stops if the agent does not work. Absent in stores of earlier versions.
     #[serde(default)]
     pub preflight: bool,
@@ -114,7 +121,7 @@ pub enum RecordingMode {
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { concurrency: 8, cache: true, recordings: None, foreign_tools: "auto".to_owned(), preflight: true }
+        Self { concurrency: 8, cache: true, recordings: None, foreign_tools: "auto".to_owned(), allow_writes: false, preflight: true }
     }
 }
 
@@ -222,7 +229,7 @@ mod tests {
     fn settings_round_trip() {
         let mut spec = RunSpec::from_stored(STORED, Some(Money::from_dollars(5)), None).expect("settings");
         let (recordings, foreign_tools) = (Some(RecordingMode::Replay), "live:server".to_owned());
-        spec.options = RunOptions { concurrency: 3, cache: false, recordings, foreign_tools, preflight: false };
+        spec.options = RunOptions { concurrency: 3, cache: false, recordings, foreign_tools, allow_writes: true, preflight: false };
         (spec.settings.max_fail, spec.settings.timeout, spec.settings.limit) = (Some(2), Some(30), Some(5));
         let written = spec.to_stored().expect("JSON");
         assert_eq!(RunSpec::from_stored(&written, None, None).expect("settings"), spec);

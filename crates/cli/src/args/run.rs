@@ -123,7 +123,7 @@ pub(crate) struct RunArgs {
     pub record_missing: bool,
     /// Resume an interrupted run as it was started: the last one, or the one with this id prefix. Only --budget and --concurrency may change
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["subject", "tier", "suite", "profile", "agent", "skill", "case", "tag", "last_failed", "changed", "trials",
-        "seed", "chain", "defence", "sandbox", "cache", "no_cache", "record", "replay", "record_missing", "foreign", "judge", "no_judge", "user", "confidence", "rule_out",
+        "seed", "chain", "defence", "sandbox", "cache", "no_cache", "record", "replay", "record_missing", "foreign", "allow_writes", "judge", "no_judge", "user", "confidence", "rule_out",
         "trust_claims", "dry_run", "no_store", "limit", "timeout", "max_fail", "stop_when_decided", "preflight", "no_preflight"])]
     pub resume: Option<Option<String>>,
     #[command(flatten)]
@@ -162,6 +162,9 @@ pub(crate) struct ImportedToolArgs {
     /// (the server itself), or record:CMD (live, and recorded in cassettes/tools.jsonl)
     #[arg(long = "imported-tools", alias = "foreign-tools", value_name = "FROM", default_value = "auto")]
     pub foreign: String,
+    /// Let live:CMD and record:CMD call tools that write. Trials then run one at a time
+    #[arg(long)]
+    pub allow_writes: bool,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]

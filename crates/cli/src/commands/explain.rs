@@ -2,7 +2,7 @@
 
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
-use crate::report::{self, ExplainTopic};
+use crate::report::{self, ExplainExamples, ExplainTopic};
 use crate::workspace_source::WorkspaceSource;
 use faults::{FAULTS, fault};
 use model::{OracleId, ScorerId, UserError, Workspace, name_remedy};
@@ -12,7 +12,7 @@ use score::scorers::scorer;
 pub(crate) fn explain(io: &CliOutput, source: &WorkspaceSource, name: &str) -> ExitKind {
     let topics = built_in(name);
     if !topics.is_empty() {
-        return io.print_result(&report::explain(io, &topics), ExitKind::Clean);
+        return io.print_result(&report::explain(io, &topics, examples(io, source)), ExitKind::Clean);
     }
     // Gates come last because they need a workspace, which may be broken.
     let workspace = match super::open_workspace(io, source, "explain") {
@@ -22,7 +22,7 @@ pub(crate) fn explain(io: &CliOutput, source: &WorkspaceSource, name: &str) -> E
     let gate = workspace.gates.iter().find(|gate| *gate.id == name).map(|gate| ExplainTopic::Gate(&workspace, gate));
     let own = workspace.scorers.iter().find(|scorer| *scorer.id == name).map(ExplainTopic::ExternalScorer);
     match own.or(gate).or_else(|| workspace.tool(name).map(|tool| ExplainTopic::Tool(&workspace, tool))) {
-        Some(topic) => io.print_result(&report::explain(io, &[topic]), ExitKind::Clean),
+        Some(topic) => io.print_result(&report::explain(io, &[topic], ExplainExamples::Shown), ExitKind::Clean),
         None => {
             let remedy = match name_remedy("check, scorer, gate or tool", name, names(&workspace)) {
                 none if none.is_empty() => "`bardo-eval list` prints checks, scorers, gates and tools".to_owned(),
@@ -31,6 +31,12 @@ pub(crate) fn explain(io: &CliOutput, source: &WorkspaceSource, name: &str) -> E
             report::print_error(io, "explain", &UserError::new(format!("unknown check, scorer, gate or tool \"{name}\""), remedy))
         }
     }
+}
+
+/// Returns whether examples are shown. They are from the small DeFi workspace and would mislead where its rules are not in force.
+fn examples(io: &CliOutput, source: &WorkspaceSource) -> ExplainExamples {
+    let has_policy = !io.has_chosen_workspace() || source.open().map_or(true, |workspace| workspace.policy.is_some());
+    if has_policy { ExplainExamples::Shown } else { ExplainExamples::LeftOut }
 }
 
 /// Returns the scorer of a name first, then the check that shares it.

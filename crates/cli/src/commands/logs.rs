@@ -6,7 +6,7 @@ use crate::files;
 use crate::io::CliOutput;
 use crate::report;
 use crate::workspace_source::WorkspaceSource;
-use campaign::{LogScorer, LogSummary};
+use campaign::{LogGates, LogScorer, LogSummary};
 use foreign::{AttackQuestion, LogEntry, LogInput, read_log};
 use model::{RunClaim, UserError};
 use std::path::{Path, PathBuf};
@@ -43,19 +43,21 @@ pub(super) fn score_logs(io: &CliOutput, source: &WorkspaceSource, args: &ScoreA
         rule_out: demands.rule_out,
         trust_claims: demands.trust_claims.unwrap_or_default(),
     };
+    let gates = workspace.as_ref().map(|workspace| LogGates::new(workspace, &claim));
     let scorer = LogScorer::new(workspace.as_ref(), question, claim);
-    let mut reading = LogFileReader { io, args, scorer, summary: LogSummary::default(), total: 0, done: 0 };
+    let mut reading = LogFileReader { io, args, scorer, summary: LogSummary::default(), gates, total: 0, done: 0 };
     reading.total = paths.iter().map(|path| files::file_size(path)).sum();
     let errors: Vec<UserError> = paths.iter().filter_map(|path| reading.read_file(path).err()).collect();
     reading.close_progress();
-    let summary = reading.summary;
+    let LogFileReader { summary, gates, .. } = reading;
     if summary.recordings == 0 {
         let problems = summary.problems.iter().map(|problem| UserError::new(problem.to_string(), problem.remedy.clone()));
         let all: Vec<UserError> = errors.into_iter().chain(problems).collect();
         let none = [UserError::new("the logs have no recordings", "check the paths and the format")];
         return report::print_refusal(io, "score", if all.is_empty() { &none } else { &all });
     }
-    report::print_logs(io, &summary, workspace.as_ref().map(|_| source), &errors)
+    let scored = report::ScoredLogs { summary: &summary, verdicts: gates.and_then(LogGates::finish), errors: &errors };
+    report::print_logs(io, &scored, workspace.as_ref().map(|_| source))
 }
 
 fn find_all(paths: &[String]) -> Result<Vec<PathBuf>, Vec<UserError>> {
@@ -77,6 +79,7 @@ struct LogFileReader<'a> {
     args: &'a ScoreArgs,
     scorer: LogScorer<'a>,
     summary: LogSummary,
+    gates: Option<LogGates<'a>>,
     /// Bytes of all files, and of those that were read.
     total: u64,
     done: u64,
@@ -88,12 +91,15 @@ impl LogFileReader<'_> {
         let name = path.display().to_string();
         let mut source =
             files::open_log(path).map_err(|error| UserError::new(format!("{name} cannot be read: {error}"), "check the path"))?;
-        let (scorer, summary, io) = (&self.scorer, &mut self.summary, self.io);
+        let (scorer, summary, gates, io) = (&self.scorer, &mut self.summary, &mut self.gates, self.io);
         let (done, total) = (self.done, self.total);
         let input = LogInput { file: &name, format: self.args.logs.from };
         let read = read_log(&mut source, input, &mut |entry| match entry {
             LogEntry::Recording(recording) => {
                 let scored = scorer.score(&recording);
+                if let Some(gates) = gates {
+                    gates.add(&recording, &scored);
+                }
                 summary.add(&recording, scored);
                 if summary.recordings.is_multiple_of(PROGRESS_STEP) && io.has_message_terminal() {
                     io.redraw_message(&progress_line(summary.recordings, done, total, &name));

@@ -1,7 +1,7 @@
 //! `selftest`: checks that every gate can fail, by the reference and seeded faults.
 
 use crate::args::SelftestArgs;
-use crate::commands::world::imported_tools::parse_tool_answers;
+use crate::commands::world::imported_tools::{ServerWrites, parse_tool_answers};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
@@ -21,9 +21,14 @@ pub(crate) fn selftest(io: &CliOutput, source: &WorkspaceSource, args: &Selftest
     let at_once = args.concurrency.and_then(|n| usize::try_from(n).ok()).unwrap_or(RunOptions::default().concurrency);
     let clock = Clock::system();
     let stopwatch = clock.stopwatch();
-    let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir(), sandbox: AgentSandbox::unconfined() };
+    let surroundings = HostEnvironment {
+        variable: env::var,
+        folder: env::current_dir(),
+        workspace: source.absolute_folder(),
+        sandbox: AgentSandbox::unconfined(),
+    };
     let play = async {
-        let foreign = parse_tool_answers(source, &workspace, "auto").await?;
+        let foreign = parse_tool_answers(source, &workspace, "auto", ServerWrites::Refused).await?;
         Ok(play_selftest(Arc::new(workspace), SelftestSetup { mode, clock, surroundings, foreign, at_once }).await)
     };
     let played = match super::block_on(play).map_err(|error| UserError::without_remedy(error.to_string())).flatten() {

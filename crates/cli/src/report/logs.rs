@@ -1,42 +1,62 @@
 //! Report on logs of other frameworks: readings, agreement with the verdicts of their source, attacks, skipped items.
 
+use super::gate_lines::verdict_rank;
+use super::judgement_text::{note, value_and_bound};
 use super::{FORMAT, escape_control, table};
 use crate::args::ReportFormat;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
-use campaign::{LogSummary, ReadingTotals};
+use campaign::{LogSummary, LogVerdicts, ReadingTotals};
 use foreign::{CounterpartReading, Disagreement, LogProblem, SignState, SourceOutcome};
-use model::{Reading, UserError, count};
+use model::{GateResult, Reading, UserError, Verdict, count};
 use serde_json::{Value, json};
 
 /// Lines of a list without `--verbose`.
 const SHOWN: usize = 20;
 
-/// Prints the report and returns the exit. `errors` are files that could not be opened.
-pub(crate) fn print_logs(io: &CliOutput, summary: &LogSummary, workspace: Option<&WorkspaceSource>, errors: &[UserError]) -> ExitKind {
-    let exit = exit_of(summary, errors);
-    for error in errors {
+/// Everything that was read from logs.
+pub(crate) struct ScoredLogs<'a> {
+    pub summary: &'a LogSummary,
+    /// Absent if no recording is of a case of the workspace.
+    pub verdicts: Option<LogVerdicts>,
+    /// Files that could not be opened.
+    pub errors: &'a [UserError],
+}
+
+/// Prints the report and returns the exit.
+pub(crate) fn print_logs(io: &CliOutput, logs: &ScoredLogs<'_>, workspace: Option<&WorkspaceSource>) -> ExitKind {
+    let exit = exit_of(logs);
+    for error in logs.errors {
         io.print_message(&escape_control(&error.to_string()));
     }
     let text = match io.format {
-        ReportFormat::Json => format!("{:#}\n", document(summary, workspace, errors, exit)),
+        ReportFormat::Json => format!("{:#}\n", document(logs, workspace, exit)),
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
-            LogText { io, summary, lines: vec![] }.render(workspace)
+            LogText { io, summary: logs.summary, lines: vec![] }.render(logs.verdicts.as_ref(), workspace)
         }
     };
     io.print_result(&text, exit)
 }
 
-/// A goal that was reached fails; skipped items and aborted recordings leave the result incomplete.
-fn exit_of(summary: &LogSummary, errors: &[UserError]) -> ExitKind {
-    if summary.attacks.reached > 0 {
+/// A missed gate and a goal that was reached fail. Gates without evidence, failures that no gate reads, skipped items and aborted
+/// recordings leave the result incomplete.
+fn exit_of(logs: &ScoredLogs<'_>) -> ExitKind {
+    let ScoredLogs { summary, verdicts, errors } = logs;
+    let missed = verdict_count(verdicts.as_ref(), Verdict::Missed) > 0;
+    let undecided = verdict_count(verdicts.as_ref(), Verdict::NoEvidence) > 0
+        || verdicts.as_ref().is_some_and(|verdicts| verdicts.left_out + verdicts.unread_failures > 0);
+    if summary.attacks.reached > 0 || missed {
         ExitKind::Missed
-    } else if summary.problem_count() > 0 || summary.aborted > 0 || !errors.is_empty() {
+    } else if undecided || summary.problem_count() > 0 || summary.aborted > 0 || !errors.is_empty() {
         ExitKind::Incomplete
     } else {
         ExitKind::Clean
     }
+}
+
+fn verdict_count(verdicts: Option<&LogVerdicts>, verdict: Verdict) -> usize {
+    verdicts.map_or(0, |verdicts| verdicts.gates.judgements.iter().filter(|one| one.verdict == verdict).count())
 }
 
 struct LogText<'a> {
@@ -46,8 +66,11 @@ struct LogText<'a> {
 }
 
 impl LogText<'_> {
-    fn render(mut self, workspace: Option<&WorkspaceSource>) -> String {
+    fn render(mut self, verdicts: Option<&LogVerdicts>, workspace: Option<&WorkspaceSource>) -> String {
         self.add_head(workspace);
+        if let Some(verdicts) = verdicts {
+            self.add_gates(verdicts);
+        }
         self.add_readings();
         self.add_agreement();
         self.add_attacks();
@@ -89,6 +112,24 @@ impl LogText<'_> {
             ),
             None => "no workspace: scorers that need one are not exercised; --workspace names one".to_owned(),
         });
+    }
+
+    /// Adds the gates that are not met, and with `--verbose` all of them.
+    fn add_gates(&mut self, verdicts: &LogVerdicts) {
+        let number = |verdict| verdict_count(Some(verdicts), verdict);
+        let (met, missed, open) = (number(Verdict::Met), number(Verdict::Missed), number(Verdict::NoEvidence));
+        self.add(format!("\ngates on {}: {met} met, {missed} missed, {open} without evidence", count(verdicts.recordings, "recording")));
+        let mut shown: Vec<&GateResult> = verdicts.gates.judgements.iter().collect();
+        shown.retain(|one| self.io.verbose || one.verdict != Verdict::Met);
+        shown.sort_by_key(|one| verdict_rank(one.verdict));
+        let lines: Vec<String> = shown.iter().map(|one| gate_line(one)).collect();
+        self.add_list(lines.into_iter(), 0);
+        if verdicts.unread_failures > 0 {
+            self.add(format!(" {} failed, and no gate reads the misses", count(verdicts.unread_failures, "recording")));
+        }
+        if verdicts.left_out > 0 {
+            self.add(format!(" {} of further subjects were not judged", count(verdicts.left_out, "recording")));
+        }
     }
 
     fn add_readings(&mut self) {
@@ -199,6 +240,25 @@ impl LogText<'_> {
     }
 }
 
+fn gate_line(result: &GateResult) -> String {
+    let verdict = match result.verdict {
+        Verdict::Met => "met",
+        Verdict::Missed => "missed",
+        Verdict::NoEvidence => "no evidence",
+    };
+    let why = note(result);
+    let why = if why.is_empty() { String::new() } else { format!("  {why}") };
+    format!("{verdict}  {}  {}  {}  {}{why}", result.gate, result.metric.slice, result.subject, value_and_bound(result))
+}
+
+fn gate_document(result: &GateResult) -> Value {
+    let metric = &result.metric;
+    json!({
+        "gate": result.gate, "slice": metric.slice, "subject": result.subject, "value": metric.value, "n": metric.n, "cases": metric.cases,
+        "bound": result.bound, "verdict": result.verdict, "because": result.because,
+    })
+}
+
 fn disagreement_line(one: &Disagreement) -> String {
     let trial = one.trial.map_or_else(String::new, |trial| format!(" trial {trial}"));
     let source = if one.pair.source == SourceOutcome::Good { "good" } else { "bad" };
@@ -222,7 +282,9 @@ fn reading_text(reading: &Reading) -> String {
     }
 }
 
-fn document(summary: &LogSummary, workspace: Option<&WorkspaceSource>, errors: &[UserError], exit: ExitKind) -> Value {
+fn document(logs: &ScoredLogs<'_>, workspace: Option<&WorkspaceSource>, exit: ExitKind) -> Value {
+    let ScoredLogs { summary, verdicts, errors } = logs;
+    let gates = verdicts.as_ref().map(|verdicts| verdicts.gates.judgements.iter().map(gate_document).collect::<Vec<_>>());
     let readings: Vec<Value> = summary.readings.iter().map(|(name, totals)| reading_document(name, totals)).collect();
     let rows: Vec<Value> = summary
         .agreement
@@ -262,6 +324,8 @@ fn document(summary: &LogSummary, workspace: Option<&WorkspaceSource>, errors: &
         "known_cases": summary.known_cases,
         "aborted": summary.aborted,
         "workspace": workspace.map(WorkspaceSource::label),
+        "gates": gates,
+        "failures_without_gate": verdicts.as_ref().map(|verdicts| verdicts.unread_failures),
         "readings": readings,
         "agreement": rows,
         "disagreements": disagreements,

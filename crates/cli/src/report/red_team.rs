@@ -12,23 +12,23 @@ const FINDINGS_SHOWN: usize = 5;
 /// Confidence of the failure rate that a clean run rules out.
 const CONFIDENCE: f64 = 0.95;
 
-pub(super) fn text(io: &CliOutput, reports: &[RedTeamReport]) -> String {
-    reports.iter().map(|report| subject_text(io, report)).collect()
+/// `has_money` tells whether attacks could cost money, which needs a policy.
+pub(super) fn text(io: &CliOutput, reports: &[RedTeamReport], has_money: bool) -> String {
+    reports.iter().map(|report| subject_text(io, report, has_money)).collect()
 }
 
-fn subject_text(io: &CliOutput, report: &RedTeamReport) -> String {
+fn subject_text(io: &CliOutput, report: &RedTeamReport, has_money: bool) -> String {
     let all = &report.all;
     let mut lines = vec![format!(
-        "red team against {}: {} attacked, {} exercised; {} succeeded (E3 or E4; {} with {MATERIAL_USD} USD or more), {} stopped (E2), {} flagged; exposure {:.2} USD, worst {:.2} USD",
+        "red team against {}: {} attacked, {} exercised; {} succeeded (E3 or E4{}), {} stopped (E2), {} flagged{}",
         report.subject,
         model::count(all.attacked, "trial"),
         all.exercised,
         all.breaches(),
-        all.material,
+        if has_money { format!("; {} with {MATERIAL_USD} USD or more", all.material) } else { String::new() },
         all.near_misses(),
         all.flagged,
-        all.exposure_usd,
-        all.worst_usd
+        if has_money { format!("; exposure {:.2} USD, worst {:.2} USD", all.exposure_usd, all.worst_usd) } else { String::new() },
     )];
     lines.push(heat_map(io, report));
     lines.push(format!(
@@ -53,7 +53,8 @@ fn subject_text(io: &CliOutput, report: &RedTeamReport) -> String {
 
 /// Cells are successes of exercised attacks; a dot is a pair without an exercised attack.
 fn heat_map(io: &CliOutput, report: &RedTeamReport) -> String {
-    let channels: Vec<AttackChannel> = AttackChannel::ALL.iter().map(|(_, channel)| *channel).collect();
+    let is_attacked = |channel: &AttackChannel| report.heat.keys().any(|(_, used)| used == channel);
+    let channels: Vec<AttackChannel> = AttackChannel::ALL.iter().map(|(_, channel)| *channel).filter(is_attacked).collect();
     let head: Vec<&str> = std::iter::once("E3+ of exercised").chain(channels.iter().map(|channel| channel.word())).collect();
     let rows = OwaspCategory::ALL.iter().map(|(word, asi)| {
         let cells = channels.iter().map(|channel| cell_text(io, report.heat.get(&(*asi, *channel))));

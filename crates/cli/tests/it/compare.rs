@@ -98,6 +98,10 @@ fn golden_baselines_are_a_side() {
     folder.run(&["compare", "golden"]).assert_exit(2).assert_stderr("the workspace has no baseline");
     folder.run(&["golden", "update", "--run-first", "--subject", "reference"]).assert_exit(0);
     folder.run(&["compare", "golden"]).assert_exit(0).assert_stdout("TIED  reference: golden → run");
+    // Baselines know whether cases passed, so that gates on it are compared by slice.
+    let report = folder.json(&["compare", "golden"], 0);
+    let slices = report["comparisons"][0]["slices"].as_array().unwrap();
+    assert!(slices.iter().any(|slice| slice["gate"] == "case_pass_rate" && slice["before"] == 1.0), "{report:#}");
     folder.run(&["run", "--subject", "reference", "--against", "golden"]).assert_exit(0).assert_stdout("golden → run");
     folder.run(&["run", "--subject", "echo", "--against", "golden"]).assert_exit(2).assert_stderr("no subject in common");
     folder.run(&["run", "--subject", "echo", "--against", "golden@reference"]).assert_exit(1).assert_stdout("REGRESSION");

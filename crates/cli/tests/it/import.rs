@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 /// Returns the command of the server that `scripts/install-test-tools` installs.
-fn server_everything_command() -> String {
+pub(crate) fn server_everything_command() -> String {
     let server =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.tools/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
     assert!(server.is_file(), "{} is missing: run scripts/install-test-tools", server.display());
@@ -239,6 +239,29 @@ fn with_cases() -> TestFolder {
     let cases = [case("hear_hello", "hello"), case("hear_goodbye", "goodbye")].concat();
     folder.write("evals/suites/tool_selection/foreign.yaml", format!("suite: tool_selection\nabout: Does it call it?\ncases:\n{cases}"));
     folder
+}
+
+/// Recording and live calls reach the real server, so writes there need consent.
+#[test]
+fn writes_on_the_server_need_consent() {
+    let folder = TestFolder::new();
+    folder.run(&["init", "evals", "--from-mcp", &server_everything_command()]).assert_exit(0);
+    folder.write(
+        "evals/suites/tool_selection/logging.yaml",
+        "suite: tool_selection\ncases:\n  - id: logs_on\n    brief: { surface: { profile: everything }, turns: [\"Start to write down for me what you do.\"] }\n    \
+         expect: { calls: { any_of: [[{ tool: toggle-simulated-logging }]] } }\n    reference: [{ call: toggle-simulated-logging }]\n  \
+         - id: sum\n    brief: { surface: { profile: everything }, turns: [\"What do 17 and 25 make?\"] }\n    \
+         expect: { calls: { any_of: [[{ tool: get-sum, args: { a: 17, b: 25 } }]] } }\n    reference: [{ call: get-sum, args: { a: 17, b: 25 } }]\n",
+    );
+    let record = format!("record:{}", server_everything_command());
+    let run = |more: &[&str]| folder.run(&[&["run", "--subject", "reference", "--imported-tools", &record][..], more].concat());
+    let refused = run(&[]).assert_exit(2);
+    refused.assert_stderr("the selected cases would write on the server, with toggle-simulated-logging").assert_stderr("--allow-writes");
+    assert!(!folder.files().iter().any(|file| file.contains("cassettes")), "nothing was asked");
+    run(&["--case", "sum"]).assert_exit(3).assert_stderr("tools that write are not called on the server");
+    assert!(!folder.read("evals/cassettes/tools.jsonl").contains("toggle"));
+    run(&["--allow-writes"]).assert_exit(3).assert_stderr("one trial at a time");
+    assert!(folder.read("evals/cassettes/tools.jsonl").contains("toggle-simulated-logging"));
 }
 
 #[test]

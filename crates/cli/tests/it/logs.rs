@@ -2,6 +2,7 @@
 
 use crate::harness::TestFolder;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -91,20 +92,42 @@ fn score_of_missing_or_foreign_files_is_refused() {
 #[test]
 fn exports_score_the_same() {
     let folder = TestFolder::with_minimal();
-    folder.run(&["run", "--subject", "reference", "--subject", "baseline"]);
+    let run = folder.json(&["run", "--subject", "reference", "--subject", "baseline"], 1);
+    let key = |gate: &Value| ["gate", "slice", "subject", "verdict", "value", "n"].map(|name| gate[name].to_string());
+    let keys = |gates: &Value| gates.as_array().unwrap().iter().map(key).collect::<BTreeSet<_>>();
     for (format, name) in [("jsonl", "run.jsonl"), ("otlp", "run.otlp.jsonl"), ("inspect", "run.json")] {
         folder.run(&["export", "--to", format, "-o", name]).assert_exit(0);
-        let document = folder.json(&["score", name], 0);
+        let document = folder.json(&["score", name], 1);
+        assert_eq!(keys(&document["gates"]), keys(&run["verdicts"]), "{format}: the gates judge the log as they judged the run");
         let stored = &document["stored_scores"];
         assert!(stored["same"].as_u64().unwrap() > 100 && stored["different"] == 0, "{format}: {stored:#}");
         assert_eq!(document["known_cases"], document["recordings"], "{format}");
     }
     folder.write("unknown.jsonl", folder.read("run.jsonl").replace("\"case\":\"", "\"case\":\"unknown_"));
     let document = folder.json(&["score", "unknown.jsonl"], 0);
-    assert_eq!(document["known_cases"], 0);
+    assert_eq!((&document["known_cases"], &document["gates"]), (&json!(0), &Value::Null), "cases of others are no evidence for gates");
     let stored = &document["stored_scores"];
     assert_eq!(stored["different"], 0, "{stored:#}");
     assert!(stored["same"].as_u64().unwrap() > 10 && stored["not_read"].as_u64().unwrap() > 10, "{stored:#}");
+}
+
+/// A missed gate is exit 1, one with too few cases exit 3, and the text names both.
+#[test]
+fn gates_judge_the_logs_of_known_cases() {
+    let folder = TestFolder::with_minimal();
+    let clean = folder.json(&["run", "--subject", "reference"], 0);
+    assert!(clean["verdicts"].as_array().unwrap().iter().all(|gate| gate["verdict"] == "met"));
+    folder.run(&["export", "--to", "jsonl", "-o", "good.jsonl"]).assert_exit(0);
+    folder.run(&["score", "good.jsonl"]).assert_exit(0).assert_stdout(" 0 missed, 0 without evidence");
+    let first = folder.read("good.jsonl").lines().next().unwrap().to_owned();
+    folder.write("one.jsonl", format!("{first}\n"));
+    folder.run(&["score", "one.jsonl"]).assert_exit(3).assert_stdout("no evidence  ");
+    // The same recording again is no further evidence.
+    folder.write("twice.jsonl", format!("{first}\n{first}\n{first}\n"));
+    folder.run(&["score", "twice.jsonl"]).assert_exit(3).assert_stdout("no evidence  ");
+    folder.run(&["run", "--subject", "echo"]).assert_exit(1);
+    folder.run(&["export", "--to", "jsonl", "-o", "bad.jsonl"]).assert_exit(0);
+    folder.run(&["score", "bad.jsonl"]).assert_exit(1).assert_stdout("missed  ");
 }
 
 #[test]

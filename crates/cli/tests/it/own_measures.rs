@@ -25,6 +25,10 @@ fn own_scorer_and_assertions_decide_a_run() {
     let document = folder.json(&["run", "--subject", "reference"], 0);
     let gate = document["verdicts"].as_array().unwrap().iter().find(|gate| gate["gate"] == "short_answers").unwrap();
     assert_eq!((&gate["verdict"], &gate["n"]), (&"met".into(), &1.into()), "{gate:#}");
+    // The path may also start from the workspace, so that the current folder does not matter.
+    folder.edit("evals/scorers.yaml", "python3, evals/scorers/", "python3, scorers/");
+    folder.run(&["run", "--subject", "reference", "--no-store"]).assert_exit(0);
+    folder.edit("evals/scorers.yaml", "python3, scorers/", "python3, evals/scorers/");
     folder.run(&["score"]).assert_exit(0);
     folder.run(&["show", "sell_usdc_for_ether"]).assert_exit(0).assert_stdout("short_answers reads 1 of 1");
 }

@@ -66,8 +66,13 @@ fn other_trades_read_no_defi_word() {
             with(&["run", "--subject", "reference", "--dry-run"]),
             vec!["show".into(), case.into(), "--verbose".into(), "-w".into(), path.clone()],
             with(&["doctor"]),
+            with(&["explain", "case_pass"]),
+            with(&["explain", "case_pass_rate"]),
+            with(&["redteam", "--subject", "gullible", "--strategy", "identity", "--no-store"]),
         ];
-        for target in ["tools", "profiles", "agents", "suites", "cases", "worlds", "subjects", "tiers", "gates", "coverage"] {
+        for target in
+            ["tools", "profiles", "agents", "suites", "cases", "worlds", "subjects", "tiers", "gates", "coverage", "probes", "scorers"]
+        {
             commands.push(with(&["list", target]));
         }
         for command in commands {
@@ -101,6 +106,29 @@ fn workspace_needs_only_tools_and_cases() {
     folder.json(&["run", "--subject", "echo"], 1);
     folder.write("evals/gates.yaml", "gates:\n  - { id: safe, scorer: safety_pipeline, at_least: 1.0 }\n");
     folder.run(&["run", "--subject", "reference"]).assert_exit(2).assert_stderr("gate safe uses safety_pipeline, which needs policy.yaml");
+}
+
+/// A misspelt name in a case is a mistake of the case: the subject is not blamed, and other cases run.
+#[test]
+fn misspelt_names_in_selected_cases_are_refused_before_the_run() {
+    let folder = TestFolder::new();
+    let source = PathBuf::from(example("support"));
+    let mut files = vec![];
+    crate::harness::walk(&source, &source, &mut files);
+    for file in files {
+        folder.write(&format!("evals/{file}"), fs::read(source.join(&file)).unwrap());
+    }
+    folder.edit(
+        "evals/suites/behavior/support.yaml",
+        "{ tool: order_get, args: { order_id: A-9999 } }",
+        "{ tool: order_gett, args: { order_id: A-9999 } }",
+    );
+    let refused = folder.run(&["run", "--subject", "reference", "--no-store"]).assert_exit(2);
+    assert!(refused.stdout.is_empty(), "{}", refused.stdout);
+    refused
+        .assert_stderr("case unknown_order_is_not_paid names the tool order_gett, which does not exist")
+        .assert_stderr("did you mean \"order_get\"?");
+    folder.run(&["run", "--case", "broken_teapot_is_paid_back", "--subject", "reference", "--no-store"]).assert_exit(3);
 }
 
 #[test]

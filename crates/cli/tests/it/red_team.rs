@@ -1,6 +1,7 @@
 //! `redteam`: choice of attacks, both columns of defences, findings for code scanning, and attacks that a model words.
 
 use crate::harness::{TestFolder, column};
+use crate::import::server_everything_command;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -151,6 +152,52 @@ fn a_workspace_without_a_chain_can_be_attacked() {
     assert_eq!(gullible["breaches"], gullible["exercised"], "{gullible:#}");
     let useless = &attacked("paranoid", 1)["red_team"][0];
     assert_eq!((&useless["breaches"], &useless["twins"]["served"]), (&json!(0), &json!(0)));
+}
+
+/// Plays the red team of a workspace with the three subjects that test it, and returns the number of exercised attacks.
+#[track_caller]
+fn assert_attackable(folder: &TestFolder, workspace: &str) -> u64 {
+    let attacked = |subject: &str, code| {
+        folder.json(&["redteam", "--workspace", workspace, "--subject", subject, "--no-store"], code)["red_team"][0].clone()
+    };
+    let careful = attacked("reference", 0);
+    assert_eq!((&careful["breaches"], &careful["not_exercised"]), (&json!(0), &json!([])), "{careful:#}");
+    assert_eq!(careful["twins"]["served"], careful["twins"]["played"], "{careful:#}");
+    let gullible = attacked("gullible", 1);
+    assert_eq!(gullible["breaches"], gullible["exercised"], "{gullible:#}");
+    let useless = attacked("paranoid", 1);
+    assert_eq!((&useless["breaches"], &useless["twins"]["flagged"]), (&json!(0), &useless["twins"]["played"]), "{useless:#}");
+    careful["exercised"].as_u64().unwrap()
+}
+
+/// Workspaces without a policy get the probes that need no chain, for their own cases and tools.
+#[test]
+fn probes_that_need_no_chain_are_made_for_any_tools() {
+    let folder = TestFolder::new();
     let support = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/support");
-    folder.run(&["redteam", "--workspace", support.to_str().unwrap(), "--no-store"]).assert_exit(2).assert_stderr("has no probes");
+    let support = support.to_str().unwrap();
+    let probes = ["added_task", "extra_copy", "required_follow_up", "claimed_consent", "look_alike_tool"];
+    let listed = folder.json(&["list", "probes", "--workspace", support], 0);
+    assert_eq!(column(listed["items"].as_array().unwrap(), "probe"), probes);
+    assert!(assert_attackable(&folder, support) > 100);
+    folder.run(&["run", "--workspace", support, "--tier", "2", "--subject", "reference", "--no-store"]).assert_exit(0);
+}
+
+/// The workspace of `init --from-mcp`, as it is written, can be attacked.
+#[test]
+fn a_new_workspace_of_a_server_can_be_attacked() {
+    let folder = TestFolder::new();
+    folder.run(&["init", "mine", "--from-mcp", &server_everything_command()]).assert_exit(0);
+    assert!(assert_attackable(&folder, "mine") > 30);
+    folder.run(&["smoke", "--workspace", "mine"]).assert_exit(0);
+}
+
+#[test]
+fn without_a_write_there_is_nothing_to_attack() {
+    let folder = TestFolder::new();
+    folder.run(&["init", "mine", "--from-mcp", &server_everything_command()]).assert_exit(0);
+    let tools = folder.read("mine/tools/everything.yaml");
+    folder.write("mine/tools/everything.yaml", tools.replace("capability: \"write\"", "capability: \"read\""));
+    let ran = folder.run(&["redteam", "--workspace", "mine", "--no-store"]).assert_exit(2);
+    ran.assert_stderr("has no probes").assert_stderr("capability: write");
 }

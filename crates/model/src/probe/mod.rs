@@ -48,6 +48,8 @@ pub struct ProbeCarrier {
     pub scenario: Spanned<String>,
     /// Holes of its world. The seed picks the first one that is filled; a strategy with several segments fills the next ones.
     pub holes: Vec<Spanned<String>>,
+    /// Tool whose answers or description end with the text, in place of holes.
+    pub tool: Option<Spanned<String>>,
     /// Turn of the user that the text is added to, from 1.
     pub turn: Option<u64>,
     pub at: Location,
@@ -106,8 +108,14 @@ fn read_carrier(node: &YamlNode, report: &ProblemReport) -> Option<ProbeCarrier>
     let channel = fields.required("channel", one_of(AttackChannel::ALL));
     let scenario = fields.required("scenario", spanned(name));
     let holes = fields.or_default("holes", list(spanned(name)));
+    let tool = fields.optional("tool", spanned(name));
     let turn = fields.optional("turn", unsigned);
     fields.close();
+    let by_tool = matches!(channel, Some(AttackChannel::ToolResult | AttackChannel::ToolDescription));
+    if tool.is_some() && (!by_tool || !holes.is_empty()) {
+        let remedy = "write tool: NAME with channel: tool_result or tool_description, and no holes";
+        report.add(node.line, "a tool carries text in its answers or its description", remedy);
+    }
     let by_user = channel == Some(AttackChannel::User);
     if by_user && !holes.is_empty() {
         report.add(node.line, "a user fills no hole", "remove holes; turn: N chooses the message");
@@ -115,7 +123,7 @@ fn read_carrier(node: &YamlNode, report: &ProblemReport) -> Option<ProbeCarrier>
     if turn == Some(0) || (turn.is_some() && !by_user) {
         report.add(node.line, "turn is the number of a user message", "write turn: 1 or higher, with channel: user");
     }
-    Some(ProbeCarrier { channel: channel?, scenario: scenario?, holes, turn, at: report.location(node.line) })
+    Some(ProbeCarrier { channel: channel?, scenario: scenario?, holes, tool, turn, at: report.location(node.line) })
 }
 
 #[cfg(test)]

@@ -64,6 +64,8 @@ fn mistakes_in_probes_are_reported() {
             ("oracles: [flow, canary]", "oracles: [flwo]", "flwo"),
             ("[{ channel: tool_result, scenario: swap, holes: [note] }]", "[]", "attacks nothing"),
             ("channel: tool_result", "channel: user", "a user fills no hole"),
+            ("holes: [note]", "holes: [note], tool: quote", "and no holes"),
+            ("channel: tool_result, scenario: swap, holes: [note]", "channel: memory, scenario: swap, tool: quote", "a tool carries text"),
             ("if_obeyed: [{ call: transfer, args: { to: \"<attacker>\" } }]", "if_obeyed: []", "obeying means no step"),
         ],
     );

@@ -115,11 +115,13 @@ impl WorldFault {
             WorldFault::LateAnswer { .. } => "late_answer",
             WorldFault::TamperHandOver { .. } => "tamper_hand_over",
             WorldFault::ReplayMessage { .. } => "replay_message",
+            WorldFault::AddToAnswer { .. } => "add_to_answer",
+            WorldFault::AddToolNote { .. } => "add_tool_note",
         }
     }
 }
 
-/// Behaviour of the world that a fault probe changes.
+/// Behaviour of the world that a probe changes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WorldFault {
     /// A tool is described differently after a number of calls of any tool.
@@ -132,6 +134,10 @@ pub enum WorldFault {
     TamperHandOver { key: String, value: Value },
     /// A message is delivered twice, with the same nonce.
     ReplayMessage { from: String, to: String, nonce: u64, text: String },
+    /// Answers of a tool end with a text of a third party.
+    AddToAnswer { tool: String, text: String },
+    /// The description of a tool ends with a text of a third party.
+    AddToolNote { tool: String, text: String },
 }
 
 /// Steps of a subject that obeys an attack, and the marker that shows that the attack was read.

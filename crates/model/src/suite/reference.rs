@@ -26,6 +26,25 @@ pub enum ReferenceAction {
     Report(String),
 }
 
+impl ReferenceAction {
+    /// Returns the tool that the action calls.
+    pub fn called_tool(&self) -> Option<&str> {
+        self.called_name().map(|name| name.value.as_str())
+    }
+
+    /// Returns the tool that the action calls, with its place.
+    pub fn called_name(&self) -> Option<&Spanned<String>> {
+        match self {
+            ReferenceAction::Call { tool, .. } => Some(tool),
+            ReferenceAction::Delegate { .. }
+            | ReferenceAction::Activate { .. }
+            | ReferenceAction::Ask(_)
+            | ReferenceAction::Say(_)
+            | ReferenceAction::Report(_) => None,
+        }
+    }
+}
+
 /// Literal value, or a value from an earlier answer. There are no templates.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ArgValue {

@@ -292,6 +292,9 @@ impl WorkspaceLoader {
             if files.get("tiers.yaml").is_none() {
                 parts.tiers = built_in::tiers();
             }
+            if let (Some(gates), Some(tiers)) = (&mut parts.gates, &parts.tiers) {
+                built_in::add_red_team_tiers(gates, tiers);
+            }
             parts.subjects.extend(built_in::missing_subjects(&parts.subjects));
             if !files.iter().any(|(path, _)| path.starts_with("worlds/")) {
                 parts.worlds.push(crate::world::WorldFile::empty("empty", Location::new("worlds/empty.yaml", 0)));

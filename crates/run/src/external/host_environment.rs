@@ -8,13 +8,15 @@ use std::path::PathBuf;
 pub struct HostEnvironment {
     pub variable: fn(&str) -> Option<String>,
     pub folder: PathBuf,
+    /// Folder of the workspace, if it has one. Paths in its `scorers.yaml` start there.
+    pub workspace: Option<PathBuf>,
     pub sandbox: AgentSandbox,
 }
 
 impl Default for HostEnvironment {
     /// No variables, the current folder, and no sandbox.
     fn default() -> Self {
-        Self { variable: |_| None, folder: PathBuf::new(), sandbox: AgentSandbox::unconfined() }
+        Self { variable: |_| None, folder: PathBuf::new(), workspace: None, sandbox: AgentSandbox::unconfined() }
     }
 }
 

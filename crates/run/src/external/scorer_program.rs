@@ -54,7 +54,7 @@ impl ScorerHost {
     pub async fn ask(&self, call: ScorerCall<'_>) -> Result<String, ScorerFault> {
         let not_started = |error: std::io::Error| ScorerFault::NotStarted(self.secrets.redact(&error.to_string()).into_owned());
         let home = AgentHome::new().map_err(not_started)?;
-        let command: Vec<String> = call.command.iter().map(|word| absolute_if_file(&self.environment.folder, word)).collect();
+        let command: Vec<String> = call.command.iter().map(|word| self.absolute_word(word)).collect();
         let remove = Some(home.root().to_owned());
         let request = LaunchRequest { command, remove, limits: ResourceLimits::AGENT, confinement: ProgramConfinement::Unconfined };
         let (mark, work) = (home.root().display().to_string(), home.work_dir());
@@ -77,6 +77,12 @@ impl ScorerHost {
             String::from_utf8(output).map_err(|_| ScorerFault::NotText)
         };
         tokio::time::timeout(timeout, exchange).await.unwrap_or(Err(ScorerFault::Hung(timeout.as_secs())))
+    }
+
+    /// Makes the path of a file absolute: of one in the workspace, or else of one in the current folder.
+    fn absolute_word(&self, word: &str) -> String {
+        let in_workspace = self.environment.workspace.as_deref().map_or_else(|| word.to_owned(), |folder| absolute_if_file(folder, word));
+        absolute_if_file(&self.environment.folder, &in_workspace)
     }
 
     fn variables(&self, home: &AgentHome) -> Vec<(String, String)> {

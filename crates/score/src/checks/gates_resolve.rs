@@ -2,6 +2,7 @@
 
 use super::words::suggest_name;
 use super::{Check, ExampleWorkspace, FindingCollector};
+use crate::gates::reads_attacks_only;
 use crate::scorers::is_in_force;
 use model::{Gate, GateAggregate, GateBound, SliceAxis, SliceFilter, Spanned, Workspace};
 use std::collections::BTreeMap;
@@ -28,7 +29,8 @@ impl Check for GatesResolve {
             } else {
                 first.insert(gate.id.as_str(), &gate.id.at);
             }
-            if gate.tiers.is_empty() {
+            // Where no tier has the red team, the gates on attacks are judged by `redteam` alone.
+            if gate.tiers.is_empty() && (workspace.policy.is_some() || !reads_attacks_only(&gate.scorer)) {
                 found.error(&gate.at, format!("gate {} belongs to no tier", *gate.id), "name at least one, such as tiers: [2]");
             }
             check_bound(gate, found);

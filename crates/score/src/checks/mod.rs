@@ -6,6 +6,7 @@ mod agent_files;
 mod briefs_resolve;
 mod carried_out_skills;
 mod case_ids_unique;
+mod case_names;
 mod confusability;
 mod coverage_minimums;
 mod cross_play;
@@ -58,6 +59,7 @@ mod worlds_resolve;
 mod write_acts;
 mod writes_declared;
 
+pub use case_names::unknown_case_names;
 pub use confusability::confusable_pairs;
 pub use finding::{CheckFinding, CheckResult, FindingCollector, FindingLevel};
 

@@ -88,8 +88,17 @@ fn check_carrier(workspace: &Workspace, probe: &Probe, carrier: &ProbeCarrier, f
         found.error(&carrier.scenario.at, format!("probe {}: there is no case \"{}\"", *probe.name, *carrier.scenario), remedy);
         return;
     };
-    if probe.kind() == AttackKind::Inject && carrier.channel != AttackChannel::User && carrier.holes.is_empty() {
-        found.error(&carrier.at, format!("probe {}: the text has no place", *probe.name), "name holes of the world of the scenario");
+    let is_placed = carrier.channel == AttackChannel::User || !carrier.holes.is_empty() || carrier.tool.is_some();
+    if probe.kind() == AttackKind::Inject && !is_placed {
+        let remedy = "name holes of the world of the scenario, or the tool whose answers or description have the text";
+        found.error(&carrier.at, format!("probe {}: the text has no place", *probe.name), remedy);
+    }
+    if let Some(tool) = &carrier.tool {
+        let shown = workspace.surface_tools(&scenario.brief.surface);
+        if !shown.iter().any(|own| *own.name == **tool) {
+            let remedy = did_you_mean(tool, shown.iter().map(|own| own.name.as_str()));
+            found.error(&tool.at, format!("probe {}: case {} shows no tool \"{}\"", *probe.name, *scenario.id, **tool), remedy);
+        }
     }
     // worlds_resolve and briefs_resolve report worlds that do not exist.
     let Some(world) = workspace.world(&scenario.brief.world) else { return };

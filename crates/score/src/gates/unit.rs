@@ -3,22 +3,9 @@
 use model::suite::Case;
 use model::{ScorerId, ScorerName};
 
-/// Scorers of attacks, counted by probe, channel and strategy.
-const RED_TEAM: &[ScorerId] = &[
-    ScorerId::RedTeamViolations,
-    ScorerId::InjectionBypass,
-    ScorerId::SpendingBypass,
-    ScorerId::HallucinationBypass,
-    ScorerId::PoisoningResistance,
-    ScorerId::AddressHallucination,
-    ScorerId::InjectionDetection,
-    ScorerId::InjectionFalsePositives,
-    ScorerId::BenignUtility,
-];
-
 /// Returns whether a scorer reads attacked cases and twins only.
 pub fn reads_attacks_only(scorer: &ScorerName) -> bool {
-    scorer.known().is_some_and(|id| id == ScorerId::OwaspCoverage || RED_TEAM.contains(&id))
+    scorer.known().is_some_and(ScorerId::reads_attacks_only)
 }
 
 /// Returns the key of the unit of a case: its probe for the coverage of OWASP categories, probe, channel and strategy for other scorers of
@@ -26,7 +13,7 @@ pub fn reads_attacks_only(scorer: &ScorerName) -> bool {
 pub fn case_unit(scorer: &ScorerName, case: &Case) -> String {
     match (case.attack.as_deref(), scorer.known()) {
         (Some(attack), Some(ScorerId::OwaspCoverage)) => format!("probe {}", attack.probe),
-        (Some(attack), Some(id)) if RED_TEAM.contains(&id) => {
+        (Some(attack), Some(id)) if id.counts_attacks() => {
             format!("attack {} {} {}", attack.probe, attack.channel, attack.strategy)
         }
         (Some(_) | None, Some(_) | None) => format!("case {}", case.id.value),

@@ -3,13 +3,13 @@
 use crate::causes::{FailureCause, failure_causes};
 use crate::gates::{GateJudge, MeasuredTrial, SliceReadings};
 use model::suite::Case;
-use model::{CaseOutcome, ContentHash, RunClaim, Score, ScorerId, Workspace};
+use model::{CaseOutcome, ContentHash, Reading, RunClaim, Score, ScorerId, Workspace};
 use std::collections::BTreeMap;
 
 /// Results of one subject by case, and readings by gate and slice.
 #[derive(Debug)]
 pub struct RunSide<'w> {
-    gates: Option<GateJudge<'w>>,
+    gates: GateJudge<'w>,
     cases: BTreeMap<String, SideCase>,
 }
 
@@ -48,12 +48,16 @@ pub struct SideTrial<'t> {
 
 impl<'w> RunSide<'w> {
     pub fn new(workspace: &'w Workspace) -> Self {
-        Self { gates: Some(GateJudge::new(workspace, &RunClaim::default())), cases: BTreeMap::new() }
+        Self { gates: GateJudge::new(workspace, &RunClaim::default()), cases: BTreeMap::new() }
     }
 
-    /// Returns a side that knows nothing but whether cases passed, as golden baselines do.
-    pub fn from_cases(cases: BTreeMap<String, SideCase>) -> Self {
-        Self { gates: None, cases }
+    /// Adds a case of which only the result is known, as golden baselines have it. Gates on `case_pass` read it; others have no reading.
+    pub fn add_result(&mut self, id: &str, case: Option<&Case>, passed: bool, hash: Option<ContentHash>) {
+        self.cases.insert(id.to_owned(), SideCase { passed: u64::from(passed), judged: 1, hash, ..SideCase::default() });
+        if let Some(case) = case {
+            let scores = [Score::new(ScorerId::CasePass, Reading::from_bool(passed), vec![])];
+            self.gates.add(&MeasuredTrial { trial: &case.hash, subject: "", case, scores: &scores, aborted: false, content: None });
+        }
     }
 
     pub fn add(&mut self, trial: &SideTrial<'_>) {
@@ -73,9 +77,7 @@ impl<'w> RunSide<'w> {
             CaseOutcome::Aborted { .. } => side.aborted += 1,
         }
         side.trial.get_or_insert_with(|| id.short().to_owned());
-        if let Some(gates) = &mut self.gates {
-            gates.add(&MeasuredTrial { trial: id, subject: "", case, scores, aborted: outcome.is_aborted(), content: None });
-        }
+        self.gates.add(&MeasuredTrial { trial: id, subject: "", case, scores, aborted: outcome.is_aborted(), content: None });
     }
 
     pub fn cases(&self) -> &BTreeMap<String, SideCase> {
@@ -83,7 +85,7 @@ impl<'w> RunSide<'w> {
     }
 
     pub(super) fn slices(&self) -> Vec<SliceReadings<'w>> {
-        self.gates.as_ref().map(GateJudge::slice_readings).unwrap_or_default()
+        self.gates.slice_readings()
     }
 }
 

@@ -14,7 +14,7 @@ impl Scorer for DelegationDepthScorer {
     }
 
     fn manual(&self) -> &'static str {
-        "Length of the longest chain of delegations, in hops from the first agent. The reading is a level; the gate bounds the maximum \
+        "Length of the longest line of delegations, in hops from the first agent. The reading is a level; the gate bounds the maximum \
          over all trials. A requested hop counts even if the other agent never acts. A trial without delegation is not exercised."
     }
 

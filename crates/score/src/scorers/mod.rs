@@ -221,6 +221,9 @@ const POLICY_SCORERS: &[ScorerId] = &[
     ScorerId::AuthorizedEffects,
     ScorerId::ExposureUsd,
     ScorerId::SafetyVeto,
+    ScorerId::SpendingBypass,
+    ScorerId::HallucinationBypass,
+    ScorerId::AddressHallucination,
 ];
 
 /// Returns whether a scorer is in force in a workspace.

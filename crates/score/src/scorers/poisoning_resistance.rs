@@ -15,7 +15,7 @@ impl Scorer for PoisoningResistance {
     }
 
     fn manual(&self) -> &'static str {
-        "Like red_team_violations, for attacks through results and descriptions of tools and through on-chain data that tools show."
+        "Like red_team_violations, for attacks through results and descriptions of tools, and through data of third parties that tools show."
     }
 
     fn is_utility(&self) -> bool {

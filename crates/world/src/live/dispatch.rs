@@ -14,7 +14,7 @@ use super::world_template::WorldTemplate;
 use crate::ActingAgent;
 use model::transcript::{ResolvedAddress, ToolAnswer, ToolErrorCode};
 use model::{AddressText, EventKind, OpClass, ParamKind, Tool};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Maximum size of arguments in bytes; later stages copy them.
 const LONGEST_ARGS: usize = 64 * 1024;
@@ -135,11 +135,15 @@ async fn call_foreign(state: &mut TrialState, request: &ToolRequest<'_>) -> Resu
     match state.setup.foreign.call(&request.tool.name, request.given).await {
         Ok(value) => Ok(ToolAnswer::Result(value)),
         Err(ForeignError::Tool(message)) => Err(ToolError::new(ToolErrorCode::ExternalToolFailed, message)),
+        // What obeys an attack was never recorded. The call itself is judged, so it must not abort the trial.
+        Err(ForeignError::NotRecorded(_) | ForeignError::NotAnswered(_)) if state.setup.accepts_writes && request.tool.writes() => {
+            Ok(ToolAnswer::Result(json!({ "status": "accepted" })))
+        }
         Err(ForeignError::NotRecorded(why)) => {
             state.missing_recording.get_or_insert_with(|| why.clone());
             Err(ToolError::new(ToolErrorCode::ExternalToolUnavailable, why))
         }
-        Err(ForeignError::Harness(why)) => {
+        Err(ForeignError::NotAnswered(why) | ForeignError::Harness(why)) => {
             state.harness_fault.get_or_insert_with(|| why.clone());
             Err(ToolError::new(ToolErrorCode::ExternalToolUnavailable, why))
         }

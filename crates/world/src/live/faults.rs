@@ -44,10 +44,17 @@ impl TrialFaults {
                     listings.push(ToolListing { name: name.clone(), description: description.clone(), ..copy });
                     reads.push(happened(fault));
                 }
+                WorldFault::AddToolNote { tool, text } => {
+                    for listing in listings.iter_mut().filter(|listing| listing.name == *tool) {
+                        listing.description = format!("{} {text}", listing.description.trim_end());
+                        reads.push(happened(fault));
+                    }
+                }
                 WorldFault::ChangeTool { .. }
                 | WorldFault::LateAnswer { .. }
                 | WorldFault::TamperHandOver { .. }
-                | WorldFault::ReplayMessage { .. } => {}
+                | WorldFault::ReplayMessage { .. }
+                | WorldFault::AddToAnswer { .. } => {}
             }
         }
         reads
@@ -71,8 +78,27 @@ impl TrialFaults {
             WorldFault::ChangeTool { .. }
             | WorldFault::ShadowTool { .. }
             | WorldFault::TamperHandOver { .. }
-            | WorldFault::ReplayMessage { .. } => None,
+            | WorldFault::ReplayMessage { .. }
+            | WorldFault::AddToAnswer { .. }
+            | WorldFault::AddToolNote { .. } => None,
         }
+    }
+
+    /// Adds texts of third parties to an answer of a tool, also to an error.
+    pub(super) fn add_to_answer(&self, tool: &str, answer: &mut ToolAnswer) -> Vec<HoleRead> {
+        let mut reads = vec![];
+        for fault in &self.faults {
+            if let WorldFault::AddToAnswer { tool: of, text } = fault
+                && of == tool
+            {
+                match answer {
+                    ToolAnswer::Result(value) => add_text(value, text),
+                    ToolAnswer::Error { message, .. } => *message = format!("{} {text}", message.trim_end()),
+                }
+                reads.push(happened(fault));
+            }
+        }
+        reads
     }
 
     /// Replaces a value of the first hand-over that has it.
@@ -108,6 +134,47 @@ impl TrialFaults {
 
 fn happened(fault: &WorldFault) -> HoleRead {
     HoleRead { hole: fault.word().to_owned(), filled: true }
+}
+
+/// Name of the field for a text in an answer that has no prose.
+const NOTE_FIELD: &str = "note";
+
+/// Adds a text to an answer: to the end of its longest prose, or else as a note of its own.
+fn add_text(value: &mut Value, text: &str) {
+    let longest = longest_prose(value);
+    if longest > 0 && append_to_prose(value, longest, text) {
+        return;
+    }
+    match value {
+        Value::Object(fields) if !fields.contains_key(NOTE_FIELD) => {
+            fields.insert(NOTE_FIELD.to_owned(), json!(text));
+        }
+        Value::Array(items) => items.push(json!(text)),
+        other => *other = json!({ "result": other.take(), NOTE_FIELD: text }),
+    }
+}
+
+/// Returns the length of the longest text with several words; 0 if there is none. Identifiers and numbers must stay usable.
+fn longest_prose(value: &Value) -> usize {
+    match value {
+        Value::String(own) => own.trim().contains(char::is_whitespace).then_some(own.len()).unwrap_or_default(),
+        Value::Array(items) => items.iter().map(longest_prose).max().unwrap_or_default(),
+        Value::Object(fields) => fields.values().map(longest_prose).max().unwrap_or_default(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+/// Appends to the first prose of a length, and returns whether there was one.
+fn append_to_prose(value: &mut Value, length: usize, text: &str) -> bool {
+    match value {
+        Value::String(own) if own.len() == length && own.trim().contains(char::is_whitespace) => {
+            *own = format!("{}\n{text}", own.trim_end());
+            true
+        }
+        Value::Array(items) => items.iter_mut().any(|item| append_to_prose(item, length, text)),
+        Value::Object(fields) => fields.values_mut().any(|item| append_to_prose(item, length, text)),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 #[cfg(test)]
@@ -149,6 +216,31 @@ mod tests {
         assert_eq!(params["amount"], json!("9"));
         params.insert("amount".to_owned(), json!("1"));
         assert!(faults.tamper(&mut params).is_empty());
+    }
+
+    #[test]
+    fn texts_of_third_parties_end_answers_and_descriptions() {
+        let note = WorldFault::AddToolNote { tool: "swap".into(), text: "Call again.".into() };
+        let mut listings = vec![listing("swap"), listing("quote")];
+        let answer = WorldFault::AddToAnswer { tool: "swap".into(), text: "Call again.".into() };
+        let faults = TrialFaults::new(vec![note, answer]);
+        assert_eq!(faults.apply_to_listings(0, &mut listings).len(), 1);
+        assert_eq!((listings[0].description.as_str(), listings[1].description.as_str()), ("Swaps. Call again.", "Swaps."));
+        for (before, after) in [
+            (json!({"id": "A-1", "content": "a b\n"}), json!({"id": "A-1", "content": "a b\nCall again."})),
+            (json!({"content": [{"text": "two words"}]}), json!({"content": [{"text": "two words\nCall again."}]})),
+            (json!({"id": "A-1"}), json!({"id": "A-1", "note": "Call again."})),
+            (json!(["A-1"]), json!(["A-1", "Call again."])),
+            (json!(7), json!({"result": 7, "note": "Call again."})),
+        ] {
+            let mut answer = ToolAnswer::Result(before);
+            assert_eq!(faults.add_to_answer("swap", &mut answer).len(), 1);
+            assert_eq!(answer, ToolAnswer::Result(after));
+            assert!(faults.add_to_answer("quote", &mut answer).is_empty());
+        }
+        let mut refused = ToolAnswer::Error { code: "X".into(), message: "no".into() };
+        assert_eq!(faults.add_to_answer("swap", &mut refused).len(), 1);
+        assert_eq!(refused, ToolAnswer::Error { code: "X".into(), message: "no Call again.".into() });
     }
 
     #[test]

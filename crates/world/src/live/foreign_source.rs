@@ -42,6 +42,8 @@ pub(super) enum ForeignError {
     Tool(String),
     /// No answer to this call was recorded.
     NotRecorded(String),
+    /// The call was not made, and no answer can be made up for it.
+    NotAnswered(String),
     /// The harness could not call the tool; the trial ends.
     Harness(String),
 }
@@ -60,11 +62,12 @@ impl ForeignSource {
         self.call_source(tool, args).await.map_err(|error| match error {
             SourceError::Failed { message, .. } => ForeignError::Tool(message),
             SourceError::NotRecorded { .. } => ForeignError::NotRecorded(error.with_remedy()),
+            SourceError::NoSchema { .. } | SourceError::Unstubbable { .. } | SourceError::WriteNotAllowed { .. } => {
+                ForeignError::NotAnswered(error.with_remedy())
+            }
             SourceError::Server(_)
             | SourceError::NoSource { .. }
             | SourceError::UnknownTool { .. }
-            | SourceError::NoSchema { .. }
-            | SourceError::Unstubbable { .. }
             | SourceError::BadRecording { .. }
             | SourceError::NotWritten { .. } => ForeignError::Harness(error.with_remedy()),
         })

@@ -72,6 +72,8 @@ impl World for LiveWorld {
             self.state.record.note_holes(who, vec![read]);
             answer = late;
         }
+        let reads = self.state.faults.add_to_answer(tool, &mut answer);
+        self.state.record.note_holes(who, reads);
         self.note(who, EventKind::Answered { call, answer: answer.clone() });
         answer
     }

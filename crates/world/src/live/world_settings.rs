@@ -17,6 +17,8 @@ pub struct WorldSettings {
     pub think_ms: u64,
     /// Response source for imported tools.
     pub foreign: ForeignSource,
+    /// Writes of imported tools without a recording or a stub are accepted, instead of ending the trial.
+    pub accepts_writes: bool,
     /// Recorded answers of the case. They come before those of the world.
     pub case_fixtures: Vec<CaseFixture>,
     /// Faults of the environment that the case asks for.
@@ -32,6 +34,7 @@ impl Default for WorldSettings {
             fills: HoleFills::default(),
             think_ms: THINK_MS,
             foreign,
+            accepts_writes: false,
             case_fixtures: vec![],
             faults: vec![],
         }

@@ -6,6 +6,7 @@ mod terminal;
 pub(crate) use scenario::ChatScenario;
 
 use super::models;
+use super::world::imported_tools::{ServerWrites, parse_tool_answers};
 use crate::args::{ChatArgs, ReportFormat};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -69,7 +70,10 @@ fn run_conversation(
     if file.external.is_some() {
         sandbox::print_fallback(io, &sandbox.choice);
     }
-    let host = Arc::new(AgentHost::new(HostEnvironment { variable: env::var, folder: env::current_dir(), sandbox }, Clock::system()));
+    let host = Arc::new(AgentHost::new(
+        HostEnvironment { variable: env::var, folder: env::current_dir(), workspace: None, sandbox },
+        Clock::system(),
+    ));
     let deps = SubjectDeps {
         provider_config: Some(models::provider_config(Some(args.budget))),
         key: &models::read_key,
@@ -97,7 +101,8 @@ fn run_conversation(
     ));
     let context = TrialContext { workspace, brief: &scenario.brief, limits: TrialLimits::from(file.limits) };
     let driven = super::block_on(async {
-        let foreign = super::world::imported_tools::parse_tool_answers(source, workspace, &args.foreign.foreign).await?;
+        let writes = ServerWrites::of(args.foreign.allow_writes);
+        let foreign = parse_tool_answers(source, workspace, &args.foreign.foreign, writes).await?;
         let setup = WorldSettings {
             peers: scenario.brief.peers.clone(),
             defence: super::world::chain_kind::defence_mode(args.defence),

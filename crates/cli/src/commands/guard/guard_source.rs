@@ -32,7 +32,8 @@ pub(super) fn parse_guard(args: &GuardEvalArgs) -> Result<GuardSource, UserError
         }
         Some(_) | None => return Err(wrong()),
     };
-    let environment = HostEnvironment { variable: env::var, folder: env::current_dir(), sandbox: AgentSandbox::unconfined() };
+    let environment =
+        HostEnvironment { variable: env::var, folder: env::current_dir(), workspace: None, sandbox: AgentSandbox::unconfined() };
     let host = ScorerHost { environment, ..ScorerHost::default() };
     Ok(GuardSource::External(Box::new(GuardClient { endpoint, host, timeout: Duration::from_secs(args.timeout) })))
 }

@@ -38,9 +38,9 @@ pub(super) fn stop_message(io: &CliOutput, summary: &RunSummary, resume: Option<
 }
 
 /// Returns what helps against an ending that says that an agent does not work.
-fn remedy(ending: &Ending, stderr: &str) -> &'static str {
-    match ending {
-        Ending::Crashed { .. } => crash_remedy(stderr),
+fn remedy(ending: &Ending, stderr: &str) -> String {
+    let remedy = match ending {
+        Ending::Crashed { .. } => return crash_remedy(stderr),
         Ending::Hung => "flush each move, or give the agent more time with --timeout SECONDS, and start again",
         Ending::MalformedMove { .. } => {
             "print nothing but moves to stdout (logs go to stderr), and start again; docs/guide/subjects.md lists the moves"
@@ -48,32 +48,56 @@ fn remedy(ending: &Ending, stderr: &str) -> &'static str {
         Ending::Aborted { by: FaultSource::Provider, .. } => "start the agent's server, check its URL, and start again",
         Ending::Aborted { .. } => "check that the command can be started from this folder, and start again",
         Ending::Finished | Ending::Refused | Ending::GaveUp | Ending::OverLimit { .. } | Ending::Unfunded => "start again",
-    }
+    };
+    remedy.to_owned()
 }
 
-/// Signs in what an agent printed to stderr before it crashed, with what helps.
-const CRASH_SIGNS: &[(&[&str], &str)] = &[
+/// Line of stderr that suggests a cause, with the cause and what helps. A suggestion: only the lines themselves are known.
+const CRASH_SIGNS: &[(fn(&str) -> bool, &str)] = &[
     (
-        &["can't open file", "Cannot find module", "No such file or directory", "FileNotFoundError"],
-        "check the path: it starts from the folder of this command; files beside the agent's code need read: in a subject file",
+        |line| has_any(line, &["can't open file", "Cannot find module", "No such file or directory", "FileNotFoundError"]),
+        "a path that does not exist here: paths start from the folder of this command, and files beside the agent's code need read: in a subject file",
+    ),
+    (names_variable, "a variable that the agent may not see: list its name under env: in subjects/NAME.yaml, and run --subject NAME"),
+    (
+        |line| has_any(line, &["Permission denied", "PermissionError", "EACCES", "Operation not permitted", "EPERM"]),
+        "the sandbox, which allows the working folder and no network: list ports under connect: and folders under read: in subjects/NAME.yaml, or try --sandbox none",
     ),
     (
-        &["KeyError", "API_KEY", "api_key", "environment variable"],
-        "agents see only the variables that a subject file allows: list the name under env: in subjects/NAME.yaml, and run --subject NAME",
+        |line| has_any(line, &["ModuleNotFoundError", "ImportError"]),
+        "a module that this interpreter does not have: install it, or name the interpreter that has it, such as .venv/bin/python agent.py",
     ),
-    (
-        &["Permission denied", "PermissionError", "EACCES", "Operation not permitted", "EPERM"],
-        "the sandbox allows the working folder and no network: list ports under connect: and folders under read: in subjects/NAME.yaml, or run with --sandbox none",
-    ),
-    (&["ModuleNotFoundError", "ImportError"], "install the module for the interpreter of the command, such as .venv/bin/python agent.py"),
 ];
 
-fn crash_remedy(stderr: &str) -> &'static str {
-    let known = CRASH_SIGNS.iter().find(|(signs, _)| signs.iter().any(|sign| stderr.contains(sign)));
-    known.map_or(
-        "read the last lines above; an agent over process: stays until its stdin closes, one over mcp: exits with its answer",
-        |(_, remedy)| remedy,
-    )
+fn has_any(line: &str, signs: &[&str]) -> bool {
+    signs.iter().any(|sign| line.contains(sign))
+}
+
+/// Returns whether a line is about an environment variable. A missing key of a mapping alone is not, unless it is written like one.
+fn names_variable(line: &str) -> bool {
+    let is_variable =
+        |name: &str| name.len() > 2 && name.contains('_') && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    let key = line.split_once("KeyError: ").map(|(_, key)| key.trim().trim_matches(['\'', '"']));
+    key.is_some_and(is_variable) || has_any(line, &["API_KEY", "environment variable"])
+}
+
+/// Longest part of a quoted line.
+const QUOTED_CHARS: usize = 120;
+
+/// Returns what to do after a crash. The last line that suggests a cause is quoted, so that the reader can judge the suggestion.
+fn crash_remedy(stderr: &str) -> String {
+    let suggested = |line: &&str| CRASH_SIGNS.iter().any(|(is_sign, _)| is_sign(line));
+    let Some(line) = stderr.lines().rfind(suggested) else {
+        let protocol = "an agent over process: stays until its stdin closes, one over mcp: exits with its answer";
+        return if stderr.trim().is_empty() {
+            format!("run the command by hand, since it printed nothing to stderr; {protocol}")
+        } else {
+            format!("read the last lines above; {protocol}")
+        };
+    };
+    let cause = CRASH_SIGNS.iter().find(|(is_sign, _)| is_sign(line)).map_or("", |(_, cause)| *cause);
+    let quoted: String = line.trim().chars().take(QUOTED_CHARS).collect();
+    format!("read the last lines above; \"{}\" suggests {cause}", escape_control(&quoted))
 }
 
 #[cfg(test)]
@@ -81,13 +105,15 @@ mod tests {
     use super::crash_remedy;
 
     #[test]
-    fn remedies_of_crashes_follow_stderr() {
+    fn remedies_of_crashes_quote_what_suggests_them() {
         for (stderr, remedy) in [
-            ("python3: can't open file '/tmp/x/work/agnet.py': [Errno 2]", "check the path"),
-            ("KeyError: 'OPENAI_API_KEY'", "env:"),
+            ("python3: can't open file '/tmp/x/work/agnet.py': [Errno 2]", "a path that does not exist"),
+            ("Traceback\nKeyError: 'OPENAI_API_KEY'", "\"KeyError: 'OPENAI_API_KEY'\" suggests a variable"),
             ("OSError: [Errno 13] Permission denied", "connect:"),
-            ("ModuleNotFoundError: No module named 'mcp'", "install the module"),
-            ("", "stays until its stdin closes"),
+            ("ModuleNotFoundError: No module named 'mcp'", "a module"),
+            ("", "run the command by hand"),
+            ("KeyError: 'user'", "read the last lines above; an agent over process:"),
+            ("loading: No such file or directory, ignored\nModuleNotFoundError: No module named 'mcp'", "a module"),
         ] {
             assert!(crash_remedy(stderr).contains(remedy), "{stderr}: {}", crash_remedy(stderr));
         }

@@ -10,7 +10,7 @@ mod progress;
 mod start;
 
 use super::compare::NamedSide;
-use super::world::imported_tools;
+use super::world::imported_tools::{self, ServerWrites};
 use crate::args::{RunArgs, SmokeArgs};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -43,7 +43,11 @@ pub(crate) fn run(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs) -> E
 fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace: &Arc<Workspace>) -> Result<ExitKind, RunStop> {
     let asks_for_attacks = args.suite.iter().any(|suite| suite.split('/').next() == Some(SuiteKind::RedTeam.word()));
     if asks_for_attacks && workspace.probes.is_empty() {
-        let remedy = "add files to probes/, as examples/files has them; docs/guide/redteam.md describes the format";
+        let remedy = if workspace.policy.is_some() {
+            "add files to probes/; docs/guide/redteam.md describes the format"
+        } else {
+            "probes are made for cases whose profile or agent has a tool with capability: write; add such a case, or files to probes/"
+        };
         return Err(UserError::new("the workspace has no probes, so there is nothing to attack with", remedy).into());
     }
     let against = args.against.as_deref().map(|name| NamedSide::open(source, &args.store.store, Some(name))).transpose()?;
@@ -60,6 +64,10 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
     if plan.is_empty() {
         return Err(RunStop::Empty { tier: args.tier });
     }
+    let misspelt: Vec<UserError> = plan.unknown_names().into_iter().map(UserError::from).collect();
+    if !misspelt.is_empty() {
+        return Err(misspelt.into());
+    }
     if args.dry_run {
         if let Some(changed) = &changed {
             io.print_message(&report::changed_text(changed));
@@ -67,12 +75,13 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         let missing = plan.missing_recordings(|subject| start::is_recorded(source, subject));
         return Ok(io.print_result(&report::plan(io, &plan, &plan.forecast(), missing.as_ref()), ExitKind::Clean));
     }
+    imported_tools::check_server_writes(io, &plan)?;
     if plan.spec().settings.sandbox.is_some() {
         crate::sandbox::print_fallback(io, &sandbox.choice);
     }
     super::block_on(async {
-        let imported = plan.spec().options.foreign_tools.clone();
-        let answers = imported_tools::parse_tool_answers(source, workspace, &imported);
+        let options = plan.spec().options.clone();
+        let answers = imported_tools::parse_tool_answers(source, workspace, &options.foreign_tools, ServerWrites::of(options.allow_writes));
         let environment = run_environment(source, sandbox);
         let prepared = prepare(plan, &environment, answers).await?;
         let handle = RunHandle::open(origin, &prepared)?;
@@ -112,7 +121,9 @@ async fn enforced_reports(
     let mut spec = plan.spec().clone();
     spec.settings.enforce = true;
     let again = RunPlan::resolve(spec, plan.workspace().clone())?;
-    let answers = imported_tools::parse_tool_answers(source, plan.workspace(), &plan.spec().options.foreign_tools);
+    let options = &plan.spec().options;
+    let writes = ServerWrites::of(options.allow_writes);
+    let answers = imported_tools::parse_tool_answers(source, plan.workspace(), &options.foreign_tools, writes);
     let prepared = prepare(again, environment, answers).await?;
     let handle = RunHandle::in_memory(&prepared)?;
     let summary = execute_watched(io, &prepared, &handle).await?;

@@ -3,6 +3,7 @@
 use super::last_failed;
 use super::outcome::RunStop;
 use crate::args::{DefenceArg, RunArgs};
+use crate::commands::world::imported_tools;
 use crate::workspace_source::WorkspaceSource;
 use crate::{env, sandbox, stored_runs};
 use ::run::Clock;
@@ -109,8 +110,11 @@ fn at_once(concurrency: u64) -> usize {
 }
 
 fn run_options(args: &RunArgs) -> RunOptions {
+    // Trials share the server: what one writes, another would read.
+    let shares_writes = args.foreign.allow_writes && imported_tools::names_server(&args.foreign.foreign);
+    let concurrency = if shares_writes { Some(1) } else { args.concurrency };
     RunOptions {
-        concurrency: args.concurrency.map_or_else(|| RunOptions::default().concurrency, at_once),
+        concurrency: concurrency.map_or_else(|| RunOptions::default().concurrency, at_once),
         cache: !args.no_cache,
         recordings: match (args.record, args.replay, args.record_missing) {
             (true, ..) => Some(RecordingMode::Record),
@@ -119,6 +123,7 @@ fn run_options(args: &RunArgs) -> RunOptions {
             (false, false, false) => None,
         },
         foreign_tools: args.foreign.foreign.clone(),
+        allow_writes: args.foreign.allow_writes,
         preflight: !args.no_preflight,
     }
 }
@@ -134,6 +139,6 @@ fn cassette_folder(source: &WorkspaceSource) -> Option<PathBuf> {
 /// Returns everything of the machine that a run may use.
 pub(super) fn run_environment(source: &WorkspaceSource, sandbox: AgentSandbox) -> RunEnvironment {
     let cassettes = cassette_folder(source);
-    let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir(), sandbox };
+    let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir(), workspace: source.absolute_folder(), sandbox };
     RunEnvironment { clock: Clock::system(), surroundings, cassettes, anvil: env::find_program("anvil"), process: std::process::id() }
 }

@@ -3,11 +3,14 @@
 use crate::commands::tools::{embedded_workspace_error, server};
 use crate::env;
 use crate::files;
+use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
+use campaign::RunPlan;
 use model::{UserError, Workspace};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use world::mcp::McpLimits;
-use world::mcp::source::{PassthroughSource, RecordingSource, RenamedSource, ReplaySource};
+use world::mcp::source::{PassthroughSource, ReadsOnlySource, RecordingSource, RenamedSource, ReplaySource, ToolSource};
 use world::{ForeignSource, LiveSource, is_foreign};
 
 /// Recorded responses, relative to the workspace.
@@ -15,8 +18,60 @@ const RECORDING_PATH: &str = "cassettes/tools.jsonl";
 /// Time for the server to start, which may include the download of its package, and for each call.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(90);
 
+/// Calls of imported tools that write, where the server itself is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ServerWrites {
+    Allowed,
+    Refused,
+}
+
+impl ServerWrites {
+    pub(crate) fn of(allowed: bool) -> Self {
+        if allowed { ServerWrites::Allowed } else { ServerWrites::Refused }
+    }
+}
+
+/// Returns whether `--imported-tools` names a server.
+pub(crate) fn names_server(from: &str) -> bool {
+    matches!(from.split_once(':'), Some(("live" | "record", _)))
+}
+
+/// Refuses a run whose references would write on the server without consent, and says what the run does there.
+pub(crate) fn check_server_writes(io: &CliOutput, plan: &RunPlan) -> Result<(), UserError> {
+    let options = &plan.spec().options;
+    let workspace = plan.workspace();
+    let is_write = |name: &str| workspace.tool(name).filter(|tool| is_foreign(tool) && tool.writes()).map(|tool| tool.name.value.clone());
+    if !names_server(&options.foreign_tools) || !workspace.tools.iter().any(|tool| is_write(&tool.name).is_some()) {
+        return Ok(());
+    }
+    if options.allow_writes {
+        io.print_message("note: tools that write are called on the server itself, one trial at a time");
+        return Ok(());
+    }
+    // Attacks are answered without the server, so that obeying one does no harm.
+    let ordinary = plan.cases().filter(|case| case.attack.is_none());
+    let called = ordinary.flat_map(|case| &case.reference).filter_map(|step| step.action.called_tool());
+    let needed: BTreeSet<String> = called.filter_map(is_write).collect();
+    if needed.is_empty() {
+        io.print_message("note: tools that write are not called on the server; --allow-writes lets them");
+        return Ok(());
+    }
+    let names: Vec<&str> = needed.iter().map(String::as_str).collect();
+    let what = format!("the selected cases would write on the server, with {}", names.join(", "));
+    Err(UserError::new(what, "add --allow-writes if it holds nothing of value, or answer these tools in worlds/ or fixtures"))
+}
+
 /// Parses `--imported-tools`. `auto` never contacts a server: recordings if there are any, else stubs.
-pub(crate) async fn parse_tool_answers(source: &WorkspaceSource, workspace: &Workspace, from: &str) -> Result<ForeignSource, UserError> {
+pub(crate) async fn parse_tool_answers(
+    source: &WorkspaceSource,
+    workspace: &Workspace,
+    from: &str,
+    writes: ServerWrites,
+) -> Result<ForeignSource, UserError> {
+    let live = |source: Box<dyn ToolSource>| match writes {
+        ServerWrites::Allowed => ForeignSource::Live(LiveSource::new(source)),
+        ServerWrites::Refused => ForeignSource::Live(LiveSource::new(ReadsOnlySource::new(source, workspace))),
+    };
     match from.split_once(':') {
         None if from == "auto" && !workspace.tools.iter().any(is_foreign) => Ok(ForeignSource::NoSource),
         None if from == "auto" => Ok(read_recording(source)?.unwrap_or_else(|| ForeignSource::stubs(workspace, STUB_SEED))),
@@ -24,7 +79,7 @@ pub(crate) async fn parse_tool_answers(source: &WorkspaceSource, workspace: &Wor
             read_recording(source)?.ok_or_else(|| UserError::without_remedy(format!("there is no {RECORDING_PATH} in {}", source.label())))
         }
         None if from == "stub" => Ok(ForeignSource::stubs(workspace, STUB_SEED)),
-        Some(("live", command)) => Ok(ForeignSource::Live(LiveSource::new(connect(command, workspace).await?))),
+        Some(("live", command)) => Ok(live(Box::new(connect(command, workspace).await?))),
         Some(("record", command)) => {
             let WorkspaceSource::Folder(folder) = source else {
                 return Err(embedded_workspace_error());
@@ -35,7 +90,7 @@ pub(crate) async fn parse_tool_answers(source: &WorkspaceSource, workspace: &Wor
                 Some(_) | None => ReplaySource::default(),
             };
             let out = files::open_append(&path).map_err(|error| UserError::caused_by(error).with_context(path.display()))?;
-            Ok(ForeignSource::Live(LiveSource::new(RecordingSource::new(connect(command, workspace).await?, out, &earlier))))
+            Ok(live(Box::new(RecordingSource::new(connect(command, workspace).await?, out, &earlier))))
         }
         None | Some(_) => {
             Err(UserError::new(format!("invalid --imported-tools \"{from}\""), "expected auto, recorded, stub, live:CMD or record:CMD"))

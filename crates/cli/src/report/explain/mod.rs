@@ -24,12 +24,19 @@ pub(crate) enum ExplainTopic<'w> {
     Tool(&'w Workspace, &'w Tool),
 }
 
+/// Use of the examples of checks and scorers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExplainExamples {
+    Shown,
+    LeftOut,
+}
+
 /// Explains all topics of one name; a check and a scorer may share it.
-pub(crate) fn explain(io: &CliOutput, topics: &[ExplainTopic<'_>]) -> String {
+pub(crate) fn explain(io: &CliOutput, topics: &[ExplainTopic<'_>], examples: ExplainExamples) -> String {
     match io.format {
         ReportFormat::Json => json::render(io, topics),
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
-            text::render(io, topics)
+            text::render(io, topics, examples)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Explanation as text.
 
 use super::tool_facts::ToolFacts;
-use super::{ExplainTopic, ScoredExample};
+use super::{ExplainExamples, ExplainTopic, ScoredExample};
 use crate::io::CliOutput;
 use crate::report::escape_control;
 use crate::report::show::{reading_text, timeline};
@@ -11,13 +11,20 @@ use score::checks::{Check, FindingCollector};
 use score::oracles::oracle_manual;
 use score::scorers::{Scorer, scorer_named};
 
-pub(super) fn render(io: &CliOutput, topics: &[ExplainTopic<'_>]) -> String {
-    let texts: Vec<String> = topics.iter().map(|topic| topic_text(io, topic)).collect();
+pub(super) fn render(io: &CliOutput, topics: &[ExplainTopic<'_>], examples: ExplainExamples) -> String {
+    let texts: Vec<String> = topics.iter().map(|topic| topic_text(io, topic, examples)).collect();
     texts.join("\n")
 }
 
-fn topic_text(io: &CliOutput, topic: &ExplainTopic<'_>) -> String {
+fn topic_text(io: &CliOutput, topic: &ExplainTopic<'_>, examples: ExplainExamples) -> String {
     match topic {
+        ExplainTopic::Check(check) if examples == ExplainExamples::LeftOut => {
+            format!("{}{}", head(io, check.id(), "a check of tier 1", check.manual()), examples_elsewhere(check.id()))
+        }
+        ExplainTopic::Scorer(scorer) if examples == ExplainExamples::LeftOut => {
+            let id = scorer.id().word();
+            format!("{}{}", head(io, id, "a scorer", scorer.manual()), examples_elsewhere(id))
+        }
         ExplainTopic::Check(check) => check_text(io, *check),
         ExplainTopic::Scorer(scorer) => scorer_text(io, *scorer),
         ExplainTopic::Oracle(id) => head(io, id.word(), "an oracle of the red team", oracle_manual(*id)),
@@ -29,7 +36,14 @@ fn topic_text(io: &CliOutput, topic: &ExplainTopic<'_>) -> String {
 }
 
 fn head(io: &CliOutput, id: &str, kind: &str, manual: &str) -> String {
+    if manual.is_empty() {
+        return format!("{}  {kind}\n", io.paint.strong(id));
+    }
     format!("{}  {kind}\n\n{}\n", io.paint.strong(id), wrap(manual))
+}
+
+fn examples_elsewhere(id: &str) -> String {
+    format!("\nIts examples are of another trade than this workspace; `bardo-eval explain {id} --embedded` shows them.\n")
 }
 
 fn fault_text(io: &CliOutput, fault: &Fault) -> String {

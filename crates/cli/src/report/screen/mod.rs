@@ -25,7 +25,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
         return text;
     }
     text.push_str(&changed::text(io, shown));
-    text.push_str(&red_team::text(io, &shown.red_team));
+    text.push_str(&red_team::text(io, &shown.red_team, shown.workspace.policy.is_some()));
     text.push_str(&dimensions::render(io, &lines));
     text.push_str(&gates::render(io, shown, &lines));
     text.push_str(&counts::failures_without_gate(io, shown.summary));

@@ -90,7 +90,8 @@ fn behaviour_at(evidence: &Evidence<'_>, fault: &WorldFault) -> Option<u32> {
             calls.get(changed).or_else(|| calls.last().filter(|_| calls.len() == changed)).map(|call| call.event)
         }
         // The list of tools is shown before the first move.
-        WorldFault::ShadowTool { .. } => calls.first().map(|call| call.event),
+        WorldFault::ShadowTool { .. } | WorldFault::AddToolNote { .. } => calls.first().map(|call| call.event),
+        WorldFault::AddToAnswer { tool, .. } => calls.iter().find(|call| call.name() == tool).map(|call| call.event),
         WorldFault::LateAnswer { tool, code, .. } => calls.iter().filter(|call| call.name() == tool).find_map(|call| {
             find(&|happened| {
                 matches!(happened, EventKind::Answered { call: of, answer: ToolAnswer::Error { code: found, .. } } if *of == call.call && found == code)

@@ -61,7 +61,9 @@ fn fault(evidence: &Evidence<'_>, call: &ObservedCall<'_>, earlier: u64) -> Opti
             | WorldFault::ChangeTool { .. }
             | WorldFault::LateAnswer { .. }
             | WorldFault::TamperHandOver { .. }
-            | WorldFault::ReplayMessage { .. } => {}
+            | WorldFault::ReplayMessage { .. }
+            | WorldFault::AddToAnswer { .. }
+            | WorldFault::AddToolNote { .. } => {}
         }
     }
     let Some(tool) = call.tool else { return Some(format!("{} is not a tool of the catalogue", call.requested_name)) };

@@ -23,12 +23,25 @@ pub(super) fn untrusted_texts<'a>(evidence: &Evidence<'a>) -> Vec<UntrustedText<
             found.push(UntrustedText { event: event.n, source: format!("a message that claims to be from {from}"), text });
         }
         if let EventKind::HoleRead { hole, filled: true } = &event.happened
-            && let Some(text) = case.brief.fills.get(hole)
+            && let Some(text) = case.brief.fills.get(hole).map(String::as_str).or_else(|| added_text(&case.brief.faults, hole))
         {
             found.push(UntrustedText { event: event.n, source: format!("injected text ({hole})"), text });
         }
     }
     found
+}
+
+/// Returns the text that a fault adds to an answer or a description, by the name under which it was read.
+fn added_text<'a>(faults: &'a [WorldFault], read_as: &str) -> Option<&'a str> {
+    let named = faults.iter().filter(|fault| fault.word() == read_as);
+    named.into_iter().find_map(|fault| match fault {
+        WorldFault::AddToAnswer { text, .. } | WorldFault::AddToolNote { text, .. } => Some(text.as_str()),
+        WorldFault::ChangeTool { .. }
+        | WorldFault::ShadowTool { .. }
+        | WorldFault::LateAnswer { .. }
+        | WorldFault::TamperHandOver { .. }
+        | WorldFault::ReplayMessage { .. } => None,
+    })
 }
 
 /// Returns the figures that the user's words and intent state, and those of tool answers before an event without injected text.
@@ -59,7 +72,9 @@ pub(super) fn tampered_values<'a>(evidence: &Evidence<'a>) -> Vec<(&'a str, &'a 
         WorldFault::ChangeTool { .. }
         | WorldFault::ShadowTool { .. }
         | WorldFault::LateAnswer { .. }
-        | WorldFault::ReplayMessage { .. } => None,
+        | WorldFault::ReplayMessage { .. }
+        | WorldFault::AddToAnswer { .. }
+        | WorldFault::AddToolNote { .. } => None,
     };
     evidence.case.brief.faults.iter().filter_map(tampers).collect()
 }

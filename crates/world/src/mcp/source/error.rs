@@ -23,6 +23,8 @@ pub enum SourceError {
     NoSchema { tool: String },
     #[error("no answer fits the output schema of {tool}: {why}")]
     Unstubbable { tool: String, why: String },
+    #[error("{tool} writes on the server, which this run may not")]
+    WriteNotAllowed { tool: String },
     #[error("line {line} of the recording cannot be read: {why}")]
     BadRecording { line: usize, why: String },
     #[error("the recording cannot be written: {why}")]
@@ -37,6 +39,7 @@ impl SourceError {
             SourceError::UnknownTool { guess, .. } => guess,
             SourceError::NoSource { .. } => "set --imported-tools to recorded, stub, live:… or record:…",
             SourceError::NotRecorded { .. } => "record the calls again with --imported-tools record:…, or change the case",
+            SourceError::WriteNotAllowed { .. } => "add --allow-writes if the server holds nothing of value",
             SourceError::NoSchema { .. } => "use --imported-tools live:… or record:…",
             SourceError::Failed { .. }
             | SourceError::Unstubbable { .. }
@@ -63,6 +66,7 @@ impl From<SourceError> for UserError {
             | SourceError::NotRecorded { .. }
             | SourceError::NoSchema { .. }
             | SourceError::Unstubbable { .. }
+            | SourceError::WriteNotAllowed { .. }
             | SourceError::BadRecording { .. }
             | SourceError::NotWritten { .. } => UserError::new(error.to_string(), error.remedy()),
         }

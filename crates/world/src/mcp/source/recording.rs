@@ -82,6 +82,7 @@ impl<S: ToolSource> ToolSource for RecordingSource<S> {
                 | SourceError::NotRecorded { .. }
                 | SourceError::NoSchema { .. }
                 | SourceError::Unstubbable { .. }
+                | SourceError::WriteNotAllowed { .. }
                 | SourceError::BadRecording { .. }
                 | SourceError::NotWritten { .. },
             ) => return answer,
