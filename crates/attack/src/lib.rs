@@ -4,11 +4,15 @@
 mod expand;
 mod held_out;
 mod placement;
+mod reduction;
+mod rewordable;
 mod sample_goal;
 mod slots;
 pub mod strategies;
 
-pub use expand::{ATTACKER_MODEL, AttackChoice, add_red_team, red_team_suites};
+pub use expand::{ATTACKER_MODEL, AttackChoice, add_red_team, has_red_team, red_team_suites};
 pub use held_out::{HELD_OUT, held_out_hash, is_held_out};
 pub use placement::reword;
+pub use reduction::{DeltaDebugger, TextGrain, text_units, without_units};
+pub use rewordable::{AttackWording, RewordableAttack};
 pub use strategies::{STRATEGIES, Strategy, strategy};

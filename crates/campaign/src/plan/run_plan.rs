@@ -3,7 +3,7 @@
 use super::affordable::affordable_cases;
 use super::outline::{outline, peer_subject};
 use crate::cost::{LiveModels, ReachState, gate_reach, order_by_gate_need, trial_quotes};
-use crate::red_team::attack_workspace;
+use crate::red_team::{attack_workspace, with_case_files};
 use crate::spec::{RunSettings, RunSpec, inline_subject, select};
 use model::suite::Case;
 use model::{ContentHash, LiveRole, PlanOutline, SubjectFile, UserError, Workspace};
@@ -35,7 +35,7 @@ impl RunPlan {
     /// # Errors
     /// All mistakes together.
     pub fn resolve(spec: RunSpec, workspace: Arc<Workspace>) -> Result<Self, Vec<UserError>> {
-        let workspace = attack_workspace(workspace, &spec);
+        let workspace = attack_workspace(with_case_files(workspace, &spec.settings.case_files)?, &spec);
         let settings = &spec.settings;
         let (cases, subjects) = match (select(&workspace, &settings.selection()), find_subjects(&workspace, settings)) {
             (Ok(cases), Ok(subjects)) => (limited(cases, settings.limit), subjects),

@@ -2,7 +2,7 @@
 
 use super::chain::UnknownChain;
 use super::inline_subject::inline_subject;
-use super::run_spec::{AttackerSettings, RunOptions, RunSettings, RunSpec};
+use super::run_spec::{AttackerSettings, CaseFile, RunOptions, RunSettings, RunSpec};
 use super::select::CaseSelection;
 use model::{Money, ProviderKind, RunClaim, Tier, Workspace};
 
@@ -13,6 +13,7 @@ const DEFAULT_SUBJECT: &str = "baseline";
 #[derive(Debug, Clone)]
 pub struct RunRequest {
     pub selection: CaseSelection,
+    pub case_files: Vec<CaseFile>,
     pub subjects: Vec<String>,
     pub confidence: Option<f64>,
     pub rule_out: Option<f64>,
@@ -69,6 +70,7 @@ impl RunRequest {
             skills,
             cases,
             tags,
+            case_files: self.case_files,
             subjects,
             trials: self.trials.or(tier.map(|tier| tier.trials)).unwrap_or(1),
             seed: self.seed,
@@ -116,6 +118,7 @@ mod tests {
     fn request() -> RunRequest {
         RunRequest {
             selection: CaseSelection::default(),
+            case_files: vec![],
             subjects: vec![],
             confidence: None,
             rule_out: None,

@@ -25,6 +25,9 @@ pub struct RunSettings {
     pub skills: Vec<String>,
     pub cases: Vec<String>,
     pub tags: Vec<String>,
+    /// Suites that are no files of the workspace, such as reproducers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub case_files: Vec<CaseFile>,
     pub subjects: Vec<String>,
     pub trials: u64,
     pub seed: u64,
@@ -65,6 +68,14 @@ pub struct RunSettings {
     /// Options of the execution, as stored. Absent in stores of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<RunOptions>,
+}
+
+/// Suite that is no file of the workspace. Its text is stored with the run, so that the run can be resumed and shown without it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseFile {
+    pub path: String,
+    pub text: String,
 }
 
 /// Model that words attacks.
@@ -136,6 +147,7 @@ impl RunSpec {
             skills: vec![],
             cases: vec![],
             tags: vec![],
+            case_files: vec![],
             subjects: subjects.iter().map(|name| (*name).to_owned()).collect(),
             trials: 1,
             seed: 1,

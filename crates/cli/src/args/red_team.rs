@@ -3,6 +3,7 @@
 use super::run::RunArgs;
 use clap::Args;
 use model::{AttackChannel, OwaspCategory};
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct RedTeamArgs {
@@ -30,6 +31,9 @@ pub(crate) struct RedTeamArgs {
     /// Play the attacks a second time with hooks that block, and show both; only for subjects without a model
     #[arg(long, help_heading = "Attacks")]
     pub enforce_too: bool,
+    /// Make the worst successful attack of each probe and channel as small as possible, and write it to this folder as a file for `run --case-file`
+    #[arg(long, value_name = "DIR", conflicts_with = "dry_run", help_heading = "Attacks")]
+    pub shrink: Option<PathBuf>,
     #[command(flatten)]
     pub run: RunArgs,
 }

@@ -10,6 +10,7 @@ mod progress;
 mod start;
 
 use super::compare::NamedSide;
+use super::shrink::shrink_findings;
 use super::world::imported_tools;
 use crate::args::{RunArgs, SmokeArgs};
 use crate::exit::ExitKind;
@@ -20,7 +21,8 @@ use campaign::{PreparedRun, RedTeamReport, RunEnvironment, RunHandle, RunPlan, R
 use model::{SuiteKind, UserError, Workspace};
 use outcome::{ExecutedRun, RunStop, print_run_report, red_team_reports};
 use progress::execute_watched;
-use start::{RunStart, run_environment};
+use start::RunStart;
+pub(super) use start::run_environment;
 use std::sync::Arc;
 
 /// Tier without trials; `run --tier 1` is `smoke`.
@@ -84,6 +86,11 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         let summary = execute_watched(io, &prepared, &handle).await?;
         let elapsed = stopwatch.elapsed();
         let mut red_team = red_team_reports(&handle, prepared.plan().workspace(), &summary);
+        if let Some(folder) = &args.shrink {
+            for line in shrink_findings(&prepared, &red_team, args, folder).await {
+                io.print_message(&line);
+            }
+        }
         if args.enforce_too {
             red_team.extend(enforced_reports(io, source, &prepared, &environment).await?);
         }
