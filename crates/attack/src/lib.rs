@@ -1,6 +1,7 @@
 //! Attacks: strategies that carry an injected goal, places for it, and the expansion of probes into cases. Pure functions; a strategy never
 //! knows what the goal means, and a place never changes its wording.
 
+mod covering;
 mod expand;
 mod held_out;
 mod placement;
@@ -10,6 +11,7 @@ mod sample_goal;
 mod slots;
 pub mod strategies;
 
+pub use covering::{AttackPair, attack_pairs, covering_cases};
 pub use expand::{ATTACKER_MODEL, AttackChoice, add_red_team, has_red_team, red_team_suites};
 pub use held_out::{HELD_OUT, held_out_hash, is_held_out};
 pub use placement::reword;

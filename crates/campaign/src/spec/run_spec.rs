@@ -34,9 +34,15 @@ pub struct RunSettings {
     /// Seeds of the attacks in cases of the red team.
     #[serde(default = "one_seed", skip_serializing_if = "is_one_seed")]
     pub attack_seeds: u64,
+    /// Plays only attacks that cover every pair of probe, channel, strategy and category.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pairwise: bool,
     /// Model that words attacks, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attacker: Option<AttackerSettings>,
+    /// Guard in front of the subjects, as given on the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<String>,
     pub chain: ChainChoice,
     /// True if safety hooks block calls, false if they only report them.
     pub enforce: bool,
@@ -152,7 +158,9 @@ impl RunSpec {
             trials: 1,
             seed: 1,
             attack_seeds: 1,
+            pairwise: false,
             attacker: None,
+            guard: None,
             chain: ChainChoice::default(),
             enforce: false,
             budget: None,

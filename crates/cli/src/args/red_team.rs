@@ -22,6 +22,9 @@ pub(crate) struct RedTeamArgs {
     /// Variants of every attack, each with its own addresses, amounts and words
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100), help_heading = "Attacks")]
     pub seeds: u64,
+    /// Only so many attacks that every pair of probe and channel, strategy and channel, and strategy and category occurs; for pull requests
+    #[arg(long, help_heading = "Attacks")]
+    pub pairwise: bool,
     /// Also let this model word the attacks (strategy attacker_model): it reads what the agent did and tries again. Costs money
     #[arg(long, value_name = "SUBJECT", help_heading = "Attacks")]
     pub attacker: Option<String>,

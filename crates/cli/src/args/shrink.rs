@@ -28,6 +28,9 @@ pub(crate) struct ShrinkArgs {
     /// Spending limit in US dollars, for subjects that cost money
     #[arg(long, value_name = "USD")]
     pub budget: Option<Money>,
+    /// Guard in front of the subject, as in `run`
+    #[arg(long, value_name = "GUARD")]
+    pub guard: Option<String>,
     /// Judge for rubrics, for cases that fail by one
     #[arg(long, value_name = "NAME")]
     pub judge: Option<String>,

@@ -40,7 +40,8 @@ pub(crate) fn shrink(io: &CliOutput, source: &WorkspaceSource, args: &ShrinkArgs
         }
         let imported = plan.spec().options.foreign_tools.clone();
         let answers = imported_tools::parse_tool_answers(source, &workspace, &imported);
-        let prepared = prepare(plan, &run_environment(source, sandbox), answers).await.map_err(ShrinkRefusal::Request)?;
+        let environment = run_environment(source, sandbox, plan.spec().settings.guard.as_deref()).map_err(|why| ShrinkRefusal::Request(vec![why]))?;
+        let prepared = prepare(plan, &environment, answers).await.map_err(ShrinkRefusal::Request)?;
         shrink_alone(&prepared, &args.case, &subject, args.limits()).await.map_err(ShrinkRefusal::Failed)
     });
     match shrunk.map_err(|error| ShrinkRefusal::Request(vec![UserError::without_remedy(error.to_string())])).flatten() {
@@ -74,6 +75,9 @@ fn run_spec(args: &ShrinkArgs, workspace: &Workspace, sandbox: AgentSandbox) -> 
         None => RunRequest { sandbox: Some(sandbox.choice.mode.word().to_owned()), ..new_request(args) }.resolve(workspace)?,
     };
     let settings = &mut spec.settings;
+    if args.guard.is_some() {
+        settings.guard.clone_from(&args.guard);
+    }
     if let Some(subject) = &args.subject {
         settings.subjects = vec![subject.clone()];
     }
@@ -85,7 +89,7 @@ fn run_spec(args: &ShrinkArgs, workspace: &Workspace, sandbox: AgentSandbox) -> 
     (settings.cases, settings.suites, settings.tags) = (vec![args.case.clone()], vec![], vec![]);
     (settings.profiles, settings.agents, settings.skills) = (vec![], vec![], vec![]);
     (settings.claim.tier, settings.plan_budget, settings.limit, settings.max_fail) = (None, None, None, None);
-    (settings.trials, settings.stop_when_decided) = (1, false);
+    (settings.trials, settings.stop_when_decided, settings.pairwise) = (1, false, false);
     settings.attack_seeds = settings.attack_seeds.max(attack_seed(&args.case));
     Ok((sandbox, spec, subject))
 }
@@ -101,7 +105,9 @@ fn new_request(args: &ShrinkArgs) -> RunRequest {
         trials: Some(1),
         seed: 1,
         attack_seeds: 1,
+        pairwise: false,
         attacker: None,
+        guard: args.guard.clone(),
         chain: "embedded".to_owned(),
         enforce: false,
         budget: args.budget,

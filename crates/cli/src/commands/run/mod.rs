@@ -75,7 +75,7 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
     super::block_on(async {
         let imported = plan.spec().options.foreign_tools.clone();
         let answers = imported_tools::parse_tool_answers(source, workspace, &imported);
-        let environment = run_environment(source, sandbox);
+        let environment = run_environment(source, sandbox, plan.spec().settings.guard.as_deref())?;
         let prepared = prepare(plan, &environment, answers).await?;
         let handle = RunHandle::open(origin, &prepared)?;
         write_run_id(args, &handle)?;

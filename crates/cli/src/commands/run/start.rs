@@ -2,6 +2,7 @@
 
 use super::last_failed;
 use super::outcome::RunStop;
+use crate::commands::guard::subject_guard;
 use crate::args::{DefenceArg, RunArgs};
 use crate::workspace_source::WorkspaceSource;
 use crate::{env, files, sandbox, stored_runs};
@@ -73,7 +74,9 @@ fn run_request(
         trials: args.trials,
         seed: args.seed,
         attack_seeds: args.attack_seeds,
+        pairwise: args.pairwise,
         attacker: args.attacker.clone(),
+        guard: args.guard.clone(),
         chain: args.chain.clone(),
         enforce: matches!(args.defence, DefenceArg::Enforce),
         budget: args.budget,
@@ -152,8 +155,17 @@ fn cassette_folder(source: &WorkspaceSource) -> Option<PathBuf> {
 }
 
 /// Returns everything of the machine that a run may use.
-pub(in crate::commands) fn run_environment(source: &WorkspaceSource, sandbox: AgentSandbox) -> RunEnvironment {
+///
+/// # Errors
+/// If the guard cannot be parsed.
+pub(in crate::commands) fn run_environment(
+    source: &WorkspaceSource,
+    sandbox: AgentSandbox,
+    guard: Option<&str>,
+) -> Result<RunEnvironment, UserError> {
+    let guard = guard.map(subject_guard).transpose()?;
     let cassettes = cassette_folder(source);
     let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir(), sandbox };
-    RunEnvironment { clock: Clock::system(), surroundings, cassettes, anvil: env::find_program("anvil"), process: std::process::id() }
+    let (anvil, process) = (env::find_program("anvil"), std::process::id());
+    Ok(RunEnvironment { clock: Clock::system(), surroundings, cassettes, anvil, guard, process })
 }

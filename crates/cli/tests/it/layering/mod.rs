@@ -128,6 +128,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("faults", "edit", &["scene"]),
     ("faults", "scene", &[]),
     ("faults", "table", &["edit", "scene"]),
+    ("attack", "covering", &[]),
     ("attack", "expand", &["held_out", "placement", "slots", "strategies"]),
     ("attack", "placement", &[]),
     ("attack", "reduction", &[]),
