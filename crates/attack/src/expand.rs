@@ -37,12 +37,19 @@ pub fn add_red_team(workspace: &mut Workspace, choice: AttackChoice) {
     workspace.add_suites(suites);
 }
 
+/// Returns whether the cases of the red team were added. Files of a workspace may hold single attacked cases as well.
+pub fn has_red_team(workspace: &Workspace) -> bool {
+    let by_probe = |suite: &Suite| workspace.probes.iter().any(|probe| suite.at == probe.at && suite.name == suite_name(probe));
+    workspace.suites.iter().any(|suite| suite.kind == SuiteKind::RedTeam && by_probe(suite))
+}
+
+fn suite_name(probe: &Probe) -> String {
+    format!("{}/{}", SuiteKind::RedTeam.word(), probe.name.value)
+}
+
 fn probe_suite(workspace: &Workspace, probe: &Probe, choice: AttackChoice) -> Suite {
     let mut cases = vec![];
-    for (at, carrier) in probe.carriers.iter().enumerate() {
-        // Several scenarios with one channel are told apart by a number.
-        let earlier = probe.carriers[..at].iter().filter(|other| other.channel == carrier.channel).count();
-        let place = if earlier == 0 { carrier.channel.to_string() } else { format!("{}_{}", carrier.channel, earlier + 1) };
+    for (place, carrier) in carrier_places(probe) {
         // A smoke check reports scenarios that do not exist.
         let Some(scenario) = workspace.case(&carrier.scenario) else { continue };
         for seed in 1..=choice.seeds {
@@ -56,19 +63,28 @@ fn probe_suite(workspace: &Workspace, probe: &Probe, choice: AttackChoice) -> Su
             }
         }
     }
-    let name = format!("{}/{}", SuiteKind::RedTeam.word(), probe.name.value);
-    Suite { name, kind: SuiteKind::RedTeam, about: probe.about.clone(), cases, at: probe.at.clone() }
+    Suite { name: suite_name(probe), kind: SuiteKind::RedTeam, about: probe.about.clone(), cases, at: probe.at.clone() }
+}
+
+/// Returns the carriers of a probe with the parts of ids that name them. Several scenarios with one channel are told apart by a number.
+pub(crate) fn carrier_places(probe: &Probe) -> impl Iterator<Item = (String, &ProbeCarrier)> {
+    probe.carriers.iter().enumerate().map(|(at, carrier)| {
+        let earlier = probe.carriers[..at].iter().filter(|other| other.channel == carrier.channel).count();
+        let place = if earlier == 0 { carrier.channel.to_string() } else { format!("{}_{}", carrier.channel, earlier + 1) };
+        (place, carrier)
+    })
 }
 
 /// Attack of one probe on one scenario with one seed.
-struct AttackBuilder<'p> {
-    probe: &'p Probe,
-    carrier: &'p ProbeCarrier,
+#[derive(Debug)]
+pub(crate) struct AttackBuilder<'p> {
+    pub probe: &'p Probe,
+    pub carrier: &'p ProbeCarrier,
     /// Channel as part of an id.
-    place: &'p str,
-    scenario: &'p Case,
-    seed: u64,
-    values: SlotValues,
+    pub place: &'p str,
+    pub scenario: &'p Case,
+    pub seed: u64,
+    pub values: SlotValues,
 }
 
 impl AttackBuilder<'_> {
@@ -86,7 +102,7 @@ impl AttackBuilder<'_> {
     }
 
     /// Returns an attacked case; none if the scenario has no place for the text.
-    fn injected(&self, inject: &InjectProbe, strategy: &str, segments: &[String], rewrite: Option<GoalRewrite>) -> Option<Case> {
+    pub(crate) fn injected(&self, inject: &InjectProbe, strategy: &str, segments: &[String], rewrite: Option<GoalRewrite>) -> Option<Case> {
         let (brief, opening_turns) = self.brief_with(inject, segments)?;
         let attack = CaseAttack {
             opening_turns,

@@ -61,6 +61,7 @@ fn main() -> ExitCode {
         CliCommand::Selftest(args) => commands::selftest(&io, &source, &args),
         CliCommand::Run(args) => commands::run(&io, &source, &args),
         CliCommand::RedTeam(args) => commands::red_team(&io, &source, *args),
+        CliCommand::Shrink(args) => commands::shrink(&io, &source, &args),
         CliCommand::Runs(command) => commands::runs(&io, &command),
         CliCommand::Show(args) => commands::show(&io, &source, &args),
         CliCommand::View(args) => commands::view(&io, &source, &args),

@@ -24,14 +24,40 @@ pub(crate) fn fold_words(text: &str) -> String {
 /// ends with a space.
 pub fn append_folded_words(text: &str, folded: &mut String) {
     for c in text.chars() {
-        if !fold_char(c, folded) && !is_invisible(c) && !folded.ends_with(' ') {
-            folded.push(' ');
-        }
+        append_folded_char(c, folded);
     }
     if !folded.ends_with(' ') {
         folded.push(' ');
     }
 }
+
+/// Appends a character as [`append_folded_words`] does: folded, or as a space if it separates words.
+pub fn append_folded_char(c: char, folded: &mut String) {
+    let is_word = match u8::try_from(c).ok().and_then(|byte| FOLDED_ASCII.get(usize::from(byte))) {
+        Some(0) => false,
+        Some(byte) => {
+            folded.push(char::from(*byte));
+            true
+        }
+        None => fold_char(c, folded) || is_invisible(c),
+    };
+    if !is_word && !folded.ends_with(' ') {
+        folded.push(' ');
+    }
+}
+
+/// Folded forms of ASCII characters; 0 for those that separate words.
+const FOLDED_ASCII: [u8; 128] = {
+    let mut table = [0; 128];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric() {
+            table[byte as usize] = leet::letter(byte.to_ascii_lowercase() as char) as u8;
+        }
+        byte += 1;
+    }
+    table
+};
 
 /// Appends the folded form. Returns whether there is one.
 fn fold_char(c: char, folded: &mut String) -> bool {
@@ -55,6 +81,16 @@ fn fold_char(c: char, folded: &mut String) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ascii_is_folded_as_other_characters_are() {
+        for c in (0..128_u8).map(char::from) {
+            let (mut by_table, mut by_rule) = (String::new(), String::new());
+            append_folded_char(c, &mut by_table);
+            let is_word = fold_char(c, &mut by_rule);
+            assert_eq!(by_table, if is_word { by_rule } else { " ".to_owned() }, "{c:?}");
+        }
+    }
 
     #[test]
     fn folding_ignores_case_look_alikes_and_separators() {

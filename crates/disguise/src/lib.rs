@@ -8,10 +8,10 @@ mod marker;
 mod readings;
 mod text_pieces;
 
-pub use folding::{append_folded_words, normalize};
+pub use folding::{append_folded_char, append_folded_words, normalize};
 pub use invisible::{is_invisible, strip_invisible};
 pub use marker::contains_marker;
-pub use readings::readings;
+pub use readings::{encoded_readings, readings};
 
 /// Encoders. An encoder that cannot carry every text returns `None` for the others.
 pub mod encode {

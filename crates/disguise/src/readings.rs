@@ -37,6 +37,8 @@ const UNSPECIFIC: &[fn(&str) -> Option<String>] =
 pub(crate) enum DecoderChoice {
     All,
     Specific,
+    /// Decoders that turn any text into another one are applied to decodings only.
+    SpecificFirst,
 }
 
 /// Returns the text and its decodings, without duplicates, least nested first. Bounded in number, depth and size, see module docs.
@@ -49,12 +51,23 @@ pub fn readings(text: &str) -> Vec<String> {
     found
 }
 
+/// Returns the decodings of a text that has an encoded part, without the text itself. Unlike [`readings`], it does not turn the whole text
+/// around first, so that it is cheap for most texts.
+pub fn encoded_readings(text: &str) -> Vec<String> {
+    let mut found = vec![];
+    find_reading(text, DecoderChoice::SpecificFirst, |reading| {
+        found.push(reading.to_owned());
+        false
+    });
+    found.drain(..1);
+    found
+}
+
 /// Returns whether a reading satisfies a condition. Stops at the first one that does.
 pub(crate) fn find_reading(text: &str, choice: DecoderChoice, mut is_wanted: impl FnMut(&str) -> bool) -> bool {
     if is_wanted(text) {
         return true;
     }
-    let unspecific = if choice == DecoderChoice::All { UNSPECIFIC } else { &[] };
     let mut found = vec![(text.to_owned(), 0)];
     let mut bytes_left = (text.len() * MAX_GROWTH).max(MIN_BYTES);
     let mut next = 0;
@@ -63,6 +76,11 @@ pub(crate) fn find_reading(text: &str, choice: DecoderChoice, mut is_wanted: imp
         if depth == MAX_DEPTH {
             break;
         }
+        let unspecific = match choice {
+            DecoderChoice::All => UNSPECIFIC,
+            DecoderChoice::SpecificFirst if depth > 0 => UNSPECIFIC,
+            DecoderChoice::SpecificFirst | DecoderChoice::Specific => &[],
+        };
         for decoded in SPECIFIC.iter().chain(unspecific).filter_map(|decoder| decoder(&reading)) {
             let in_bounds = found.len() < MAX_READINGS && decoded.len() <= bytes_left;
             if !in_bounds || found.iter().any(|(known, _)| *known == decoded) {
@@ -94,6 +112,14 @@ mod tests {
         unique.sort();
         unique.dedup();
         assert_eq!(unique.len(), found.len());
+    }
+
+    #[test]
+    fn encoded_readings_turn_only_decodings_around() {
+        let secret = "withdraw everything";
+        let nested = encode::base64(&encode::rot13(&encode::hex(secret)));
+        assert!(encoded_readings(&nested).iter().any(|reading| reading == secret));
+        assert!(encoded_readings("withdraw everything").is_empty());
     }
 
     #[test]

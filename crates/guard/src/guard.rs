@@ -1,7 +1,7 @@
 //! Reference guard: reads a text in its normal form and in its decodings, and applies the rules to each.
 
 use crate::field_contract::broken_fields;
-use crate::hidden_text::may_be_encoded;
+use crate::hidden_text::encoded_stretches;
 use crate::lexicon::Concept;
 use crate::normal_form::{ShortNumbers, is_leet};
 use crate::phrases::ParsedText;
@@ -110,15 +110,20 @@ impl Inspection<'_> {
             self.apply(&PartReading { channel, text, short: ShortNumbers::LeetWords, decoded: true });
         }
         let scrambled = parsed.of(&[Concept::Scrambled]).take(MIN_SCRAMBLED).count() == MIN_SCRAMBLED;
-        if !scrambled && !may_be_encoded(text) {
+        if scrambled {
+            self.read_decodings(&disguise::readings(text)[1..]);
             return;
         }
-        // A request of the user is plain text; an encoded one is read like any other text.
+        for stretch in encoded_stretches(text) {
+            self.read_decodings(&disguise::encoded_readings(stretch));
+        }
+    }
+
+    /// Reads decodings. A request of the user is plain text; an encoded one is read like any other text.
+    fn read_decodings(&mut self, decodings: &[String]) {
         let channel = AttackChannel::ToolResult;
-        for reading in disguise::readings(text).iter().skip(1) {
-            for text in parts(reading) {
-                self.apply(&PartReading { channel, text, short: ShortNumbers::Numbers, decoded: true });
-            }
+        for text in decodings.iter().flat_map(|decoding| parts(decoding)) {
+            self.apply(&PartReading { channel, text, short: ShortNumbers::Numbers, decoded: true });
         }
     }
 

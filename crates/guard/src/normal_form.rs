@@ -45,6 +45,10 @@ pub(crate) fn is_leet(text: &str) -> bool {
             && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
             && !word.starts_with("0x")
     };
+    // Most texts have few digits.
+    if text.bytes().filter(u8::is_ascii_digit).nth(MIN_LEET_WORDS - 1).is_none() {
+        return false;
+    }
     text.split(|c: char| !c.is_alphanumeric()).filter(mixes).nth(MIN_LEET_WORDS - 1).is_some()
 }
 
@@ -59,28 +63,41 @@ pub(crate) fn normal_form_with(text: &str, short: ShortNumbers) -> String {
     let bytes = plain.as_bytes();
     let mut normal = String::with_capacity(bytes.len() + bytes.len() / 8 + 2);
     normal.push(' ');
-    // Start of the words that are not folded yet.
-    let (mut start, mut at) = (0, 0);
-    while let Some(&byte) = bytes.get(at) {
-        let (mark, end) = match byte {
-            b'"' => (Some(QUOTE), at + 1),
-            b'@' => (Some(AT), at + 1),
-            b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\n' | b'(' | b')' | b'|' | b'=' => (Some(CLAUSE), at + 1),
-            b'0'..=b'9' if at == 0 || !is_word_byte(bytes[at - 1]) => number(bytes, at, short),
-            _ => (None, at + 1),
-        };
-        if let Some(mark) = mark {
-            if start < at {
-                disguise::append_folded_words(&plain[start..at], &mut normal);
+    // End of the token with digits that is being read as a word.
+    let mut word_end = 0;
+    let mut chars = plain.char_indices();
+    while let Some((at, c)) = chars.next() {
+        let mark = match c {
+            _ if at < word_end => None,
+            'a'..='z' | 'A'..='Z' | ' ' => None,
+            '"' => Some(QUOTE),
+            '@' => Some(AT),
+            '.' | ',' | ';' | ':' | '!' | '?' | '\n' | '(' | ')' | '|' | '=' => Some(CLAUSE),
+            '0'..='9' if at == 0 || !is_word_byte(bytes[at - 1]) => {
+                let (mark, end) = number(bytes, at, short);
+                match mark {
+                    // Digits and signs of a number are ASCII.
+                    Some(_) if end > at + 1 => drop(chars.nth(end - at - 2)),
+                    Some(_) => {}
+                    None => word_end = end,
+                }
+                mark
             }
-            normal.push(mark);
-            normal.push(' ');
-            start = end;
+            _ => None,
+        };
+        match mark {
+            None => disguise::append_folded_char(c, &mut normal),
+            Some(mark) => {
+                if !normal.ends_with(' ') {
+                    normal.push(' ');
+                }
+                normal.push(mark);
+                normal.push(' ');
+            }
         }
-        at = end;
     }
-    if start < bytes.len() {
-        disguise::append_folded_words(&plain[start..], &mut normal);
+    if !normal.ends_with(' ') {
+        normal.push(' ');
     }
     normal
 }
@@ -124,7 +141,23 @@ fn compatible_form(text: &str) -> Cow<'_, str> {
         '’' => '\'',
         _ => c,
     });
-    simple.collect::<String>().into()
+    let mut out = String::with_capacity(plain.len() + 8);
+    let mut last = ' ';
+    for c in simple {
+        // "USDC를" and "0x…に" are a word with a particle.
+        if last.is_ascii_alphanumeric() && is_attached_script(c) || c.is_ascii_alphanumeric() && is_attached_script(last) {
+            out.push(' ');
+        }
+        out.push(c);
+        last = c;
+    }
+    out.into()
+}
+
+/// Returns whether a letter is of a script that attaches particles to Latin words. Scripts with look-alikes of Latin letters are not
+/// among them: they occur inside of disguised words.
+fn is_attached_script(c: char) -> bool {
+    matches!(u32::from(c), 0x0590..=0x06FF | 0x0900..=0x0DFF | 0x0E00..=0x0EFF | 0x1100..=0x11FF | 0x3040..=0x30FF | 0x3130..=0x318F | 0x3400..=0x9FFF | 0xAC00..=0xD7AF)
 }
 
 #[cfg(test)]
@@ -139,6 +172,8 @@ mod tests {
             ("53nd 7h15", " send this "),
             ("ｓｅｎｄ “now”", " send \u{6} now \u{6} "),
             ("s\u{336}e\u{336}nd, envía", " send \u{2} envia "),
+            ("250USDC を", " \u{3} usdc を "),
+            ("0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045に", " \u{4} に "),
             ("data 0xa9059cbb00", " data \u{5} "),
             ("", " "),
         ] {

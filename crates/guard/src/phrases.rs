@@ -19,6 +19,14 @@ pub(crate) struct ParsedText {
     pub normal: String,
     /// In order of their ends.
     pub hits: Vec<PhraseHit>,
+    /// Quotation marks among the hits.
+    quotes: Vec<PhraseHit>,
+    /// Bit of every concept among the hits.
+    concepts: u64,
+}
+
+fn bit(concept: Concept) -> u64 {
+    1 << (concept as u64)
 }
 
 struct PhraseSearch {
@@ -63,16 +71,26 @@ impl ParsedText {
             start: found.start(),
             end: found.end(),
         });
-        let hits = hits.collect();
-        Self { normal, hits }
+        let hits: Vec<PhraseHit> = hits.collect();
+        let quotes = hits.iter().copied().filter(|hit| hit.concept == Concept::Quote).collect();
+        let concepts = hits.iter().fold(0, |bits, hit| bits | bit(hit.concept));
+        Self { normal, hits, quotes, concepts }
+    }
+
+    /// Returns whether a place is between quotation marks.
+    pub(crate) fn is_quoted(&self, hit: PhraseHit) -> bool {
+        let before = self.quotes.partition_point(|quote| quote.end <= hit.start + 1);
+        before % 2 == 1 && self.quotes.last().is_some_and(|last| last.start + 1 >= hit.end)
     }
 
     pub(crate) fn of(&self, concepts: &'static [Concept]) -> impl Iterator<Item = PhraseHit> {
-        self.hits.iter().copied().filter(move |hit| concepts.contains(&hit.concept))
+        let wanted = concepts.iter().fold(0, |bits, concept| bits | bit(*concept));
+        let hits = if self.concepts & wanted == 0 { &[] } else { self.hits.as_slice() };
+        hits.iter().copied().filter(move |hit| wanted & bit(hit.concept) != 0)
     }
 
     pub(crate) fn has(&self, concept: Concept) -> bool {
-        self.hits.iter().any(|hit| hit.concept == concept)
+        self.concepts & bit(concept) != 0
     }
 
     /// Returns the words before a place, nearest first, marks included.

@@ -5,6 +5,7 @@ mod built_in;
 mod executed_args;
 mod load;
 mod review_roles;
+mod suite_file;
 
 use crate::agent::Agent;
 use crate::catalog::{Tool, ToolProfile};

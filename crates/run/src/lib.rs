@@ -24,6 +24,6 @@ pub use journal_ledger::{JournalLedger, OpenRun};
 pub use limits::{ReplyTotals, SubjectUsage, TrialLimits};
 pub use model::view::{AgentContext, DelegateInfo, Observation, View};
 pub use secrets::{REDACTED, SecretInFixedWord, SecretRedactor};
-pub use subject_pool::{SubjectDeps, SubjectInWorld, SubjectPool, check_tool_limit};
+pub use subject_pool::{SubjectDeps, SubjectGuard, SubjectInWorld, SubjectPool, check_tool_limit};
 pub use subjects::{Subject, SubjectFault};
 pub use user::User;

@@ -6,8 +6,8 @@ use crate::providers::{self, ApiKey, CassetteMode, ProviderBuildError, ProviderC
 use crate::secrets::SecretRedactor;
 use crate::subjects::llm::{LlmModel, LlmSubject, MAX_EXTRA_TOOLS};
 use crate::subjects::{
-    BaselineAgent, BaselineIndex, EchoSubject, GuardedSubject, ParanoidSubject, RunnableSubject, SharedGuard, Subject, SubjectUnavailable,
-    SubjectWithPeers, TrialScript, runnable_subject,
+    BaselineAgent, BaselineIndex, EchoSubject, GuardedSubject, MonitoredSubject, ParanoidSubject, RunnableSubject, SharedGuard, Subject,
+    SubjectUnavailable, SubjectWithPeers, TextGuard, TrialScript, runnable_subject,
 };
 use model::suite::{Brief, CaseSurface, PeerMode};
 use model::{Case, ContentHash, SubjectFile, ToolsShown, Trial, Workspace};
@@ -28,6 +28,17 @@ pub struct SubjectDeps<'h> {
     pub cassette: &'h dyn Fn(&str) -> CassetteMode,
     /// Host of external agents.
     pub host: Arc<AgentHost>,
+    /// Guard in front of the evaluated subjects.
+    pub guard: Option<SubjectGuard>,
+}
+
+/// Guard that is a part of every evaluated subject.
+#[derive(Debug, Clone)]
+pub enum SubjectGuard {
+    /// The reference guard, which also holds back calls.
+    Embedded(Arc<SharedGuard>),
+    /// A guard of others, which only flags.
+    External(Arc<dyn TextGuard>),
 }
 
 impl fmt::Debug for SubjectDeps<'_> {
@@ -40,7 +51,7 @@ impl SubjectDeps<'_> {
     /// Returns dependencies for runs without LLM subjects.
     pub fn offline(clock: Clock) -> Self {
         let host = Arc::new(AgentHost::new(HostEnvironment::default(), clock));
-        SubjectDeps { provider_config: None, key: &|_| None, cassette: &|_| CassetteMode::Off, host }
+        SubjectDeps { provider_config: None, key: &|_| None, cassette: &|_| CassetteMode::Off, host, guard: None }
     }
 
     /// Builds the provider of an LLM subject.
@@ -63,6 +74,7 @@ impl SubjectDeps<'_> {
 #[derive(Debug, Default)]
 pub struct SubjectPool {
     kinds: BTreeMap<String, SubjectKind>,
+    guard: Option<SubjectGuard>,
 }
 
 /// Subject and world, ready for one trial.
@@ -103,7 +115,7 @@ impl SubjectPool {
                 Err(why) => missing.push(why),
             }
         }
-        if missing.is_empty() { Ok(Self { kinds }) } else { Err(missing) }
+        if missing.is_empty() { Ok(Self { kinds, guard: deps.guard.clone() }) } else { Err(missing) }
     }
 
     /// Reports whether an external agent acts in a trial. Its world must have an operator whose key it cannot know.
@@ -138,6 +150,7 @@ impl SubjectPool {
             (None, Some(Box::new(world)))
         };
         let lead = self.instantiate_one(&trial.subject, (trial.id.clone(), trial.seed), &brief.surface, lent.as_ref(), script)?;
+        let lead = self.behind_guard(lead);
         let subject = match peers {
             Some(name) => {
                 // LLM calls are numbered per trial: calls of the peers use a separate id.
@@ -153,7 +166,16 @@ impl SubjectPool {
 
     /// Returns a subject that needs neither shared world access nor peers; `None` for others.
     pub fn instantiate_alone(&self, trial: &Trial, script: impl FnOnce() -> TrialScript) -> Option<Box<dyn Subject>> {
-        self.instantiate_one(&trial.subject, (trial.id.clone(), trial.seed), &CaseSurface::Skills, None, script).ok()
+        let alone = self.instantiate_one(&trial.subject, (trial.id.clone(), trial.seed), &CaseSurface::Skills, None, script).ok();
+        alone.map(|alone| self.behind_guard(alone))
+    }
+
+    fn behind_guard(&self, subject: Box<dyn Subject>) -> Box<dyn Subject> {
+        match &self.guard {
+            None => subject,
+            Some(SubjectGuard::Embedded(guard)) => Box::new(GuardedSubject::new(subject, guard.clone())),
+            Some(SubjectGuard::External(guard)) => Box::new(MonitoredSubject::new(subject, guard.clone())),
+        }
     }
 
     /// Creates one subject for one trial. Only scripted subjects receive the script.
@@ -171,6 +193,8 @@ impl SubjectPool {
             SubjectKind::Gullible => script().gullible(),
             SubjectKind::Paranoid => Box::new(ParanoidSubject::default()),
             SubjectKind::Echo => Box::new(EchoSubject),
+            // A guard of the run takes the place of its own.
+            SubjectKind::Baseline(index, _) if self.guard.is_some() => Box::new(BaselineAgent::new(index.clone())),
             SubjectKind::Baseline(index, guard) => {
                 Box::new(GuardedSubject::new(Box::new(BaselineAgent::new(index.clone())), guard.clone()))
             }

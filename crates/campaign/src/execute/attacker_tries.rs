@@ -3,7 +3,7 @@
 
 use super::case_driver::{CaseDriver, DrivenTrial, harness_abort};
 use model::suite::attack::GoalRewrite;
-use model::{CaseAttack, ContentHash, EffectLevel, Ending, Transcript, Trial};
+use model::{Case, CaseAttack, ContentHash, EffectLevel, Ending, Transcript, Trial};
 use run::attacker::{AttackTask, AttackerFault, LlmAttacker, TriedText};
 use run::ledger::{CallId, CallRole};
 use score::oracles::attack_outcome;
@@ -27,7 +27,7 @@ impl CaseDriver {
     pub(super) async fn drive(&self, trial: &Trial, at: usize, subject: usize) -> DrivenTrial {
         let case = self.prepared.plan().case(at);
         let Some((attack, rewrite)) = case.attack.as_deref().and_then(|attack| Some((attack, attack.rewrite.as_ref()?))) else {
-            return self.drive_brief(trial, at, subject, &case.brief).await;
+            return self.drive_case(trial, at, subject, case).await;
         };
         match &self.prepared.parts().models.attacker {
             Some(attacker) => self.drive_tries(trial, at, subject, RewrittenAttack { attacker, attack, rewrite }).await,
@@ -52,10 +52,10 @@ impl CaseDriver {
                 tried.push(TriedText { text, seen: format!("The text was not placed: it lacks the word {}.", attack.marker) });
                 continue;
             }
-            let brief = attack::reword(&case.brief, &rewrite.goal, &text);
+            let worded = Case { brief: attack::reword(&case.brief, &rewrite.goal, &text), ..case.clone() };
             // Model calls are numbered per trial: those of each try use a separate id.
             let of_try = Trial { id: ContentHash::of_json(&json!([trial.id.as_str(), "try", n])), ..trial.clone() };
-            let driven = self.drive_brief(&of_try, at, subject, &brief).await;
+            let driven = self.drive_case(&of_try, at, subject, &worded).await;
             if !driven.ending.is_scorable() {
                 return driven;
             }

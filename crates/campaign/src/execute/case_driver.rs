@@ -31,7 +31,6 @@ impl From<Ending> for DrivenTrial {
 
 /// Everything needed to drive one trial.
 struct TrialSetup<'r> {
-    case: &'r Case,
     file: &'r SubjectFile,
     acting: SubjectInWorld,
 }
@@ -47,9 +46,10 @@ impl CaseDriver {
         }
     }
 
-    /// Drives a trial of a case with the brief, which is that of the case or has another text in it.
-    pub(super) async fn drive_brief(&self, trial: &Trial, at: usize, subject: usize, brief: &Brief) -> DrivenTrial {
-        let TrialSetup { case, file, acting } = match self.set_up(trial, at, subject, brief).await {
+    /// Drives a trial of a case, which is the one with this index of the plan or a variant of it in the same world.
+    pub(super) async fn drive_case(&self, trial: &Trial, at: usize, subject: usize, case: &Case) -> DrivenTrial {
+        let brief = &case.brief;
+        let TrialSetup { file, acting } = match self.set_up(trial, at, subject, case).await {
             Ok(setup) => setup,
             Err(why) => return harness_abort(why.to_string()).into(),
         };
@@ -68,9 +68,9 @@ impl CaseDriver {
         DrivenTrial { events, ending, output }
     }
 
-    async fn set_up(&self, trial: &Trial, at: usize, subject: usize, brief: &Brief) -> Result<TrialSetup<'_>, TrialSetupError> {
+    async fn set_up(&self, trial: &Trial, at: usize, subject: usize, case: &Case) -> Result<TrialSetup<'_>, TrialSetupError> {
         let (plan, parts, prepared) = (self.prepared.plan(), self.prepared.parts(), self.prepared.case(at));
-        let (case, file) = (plan.case(at), &plan.subjects()[subject]);
+        let (brief, file) = (&case.brief, &plan.subjects()[subject]);
         let missing = || TrialSetupError::NoWorld(brief.world.value.clone());
         let world = prepared.world.as_ref().ok_or_else(missing)?;
         let external = parts.subjects.has_external(trial, brief);
@@ -78,7 +78,7 @@ impl CaseDriver {
         let settings = world_settings(&self.prepared, case, brief);
         let world = LiveWorld::new(world, settings);
         let acting = parts.subjects.instantiate(trial, brief, world, || self.prepared.script(case, subject)).await?;
-        Ok(TrialSetup { case, file, acting })
+        Ok(TrialSetup { file, acting })
     }
 }
 

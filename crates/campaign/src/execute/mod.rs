@@ -4,6 +4,7 @@ mod attacker_tries;
 mod case_driver;
 mod preflight;
 mod queue;
+mod scored_trial;
 mod script_trial;
 mod trial_runner;
 
@@ -17,6 +18,7 @@ use model::{CaseOutcome, Money, RunRecord};
 use preflight::{has_safety_violation, is_broken, preflight_trials};
 use queue::TrialQueue;
 use score::outcome::case_outcome;
+pub(crate) use scored_trial::{ScoredTrial, VariantPlayer};
 pub(crate) use script_trial::{ScriptedTrial, play_script};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

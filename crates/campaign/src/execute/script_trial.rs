@@ -5,7 +5,7 @@ use crate::prepare::PreparedRun;
 use crate::scoring::{append_event, ask_scorers};
 use futures::FutureExt;
 use model::transcript::JudgeGrade;
-use model::{Ending, Event, EventKind, Score, Transcript};
+use model::{Case, Ending, Event, EventKind, Score, Transcript};
 use run::subjects::Subject;
 use run::user::build_user;
 use run::{TrialContext, TrialLimits, drive};
@@ -20,12 +20,17 @@ pub(crate) struct ScriptedTrial {
     pub scores: Vec<Score>,
 }
 
-/// Plays a scripted subject in the case with this index of the plan, and scores it.
-pub(crate) async fn play_script(prepared: &PreparedRun, at: usize, subject: Box<dyn Subject>, grade: JudgeGrade) -> ScriptedTrial {
+/// Plays a scripted subject in the case with this index of the plan, or in a variant of it, and scores it.
+pub(crate) async fn play_script(
+    prepared: &PreparedRun,
+    (at, case): (usize, &Case),
+    subject: Box<dyn Subject>,
+    grade: JudgeGrade,
+) -> ScriptedTrial {
     let plan = prepared.plan();
-    let (case, claim) = (plan.case(at), &plan.spec().settings.claim);
+    let claim = &plan.spec().settings.claim;
     let trial = plan.outline().trial(at as u64);
-    let driven = AssertUnwindSafe(drive_script(prepared, at, subject)).catch_unwind().await;
+    let driven = AssertUnwindSafe(drive_script(prepared, (at, case), subject)).catch_unwind().await;
     let (events, ending) = driven.unwrap_or_else(|_| (vec![], harness_abort("the trial panicked".into())));
     let mut transcript = Transcript { trial: trial.id, case: trial.case, subject: trial.subject, events, ending };
     ask_scorers(&prepared.parts().scorers, plan.workspace(), case, claim, &mut transcript).await;
@@ -38,9 +43,8 @@ pub(crate) async fn play_script(prepared: &PreparedRun, at: usize, subject: Box<
     ScriptedTrial { ending: transcript.ending, scores }
 }
 
-async fn drive_script(prepared: &PreparedRun, at: usize, mut subject: Box<dyn Subject>) -> (Vec<Event>, Ending) {
+async fn drive_script(prepared: &PreparedRun, (at, case): (usize, &Case), mut subject: Box<dyn Subject>) -> (Vec<Event>, Ending) {
     let (plan, workspace) = (prepared.plan(), prepared.workspace());
-    let case = plan.case(at);
     let Some(world) = &prepared.case(at).world else {
         return (vec![], harness_abort(format!("world {} is not in the workspace", case.brief.world.value)));
     };

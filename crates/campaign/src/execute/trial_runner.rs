@@ -1,13 +1,11 @@
 //! Runs and scores one trial of a prepared run.
 
-use super::case_driver::{CaseDriver, DrivenTrial, harness_abort};
-use crate::judging::ask_judge;
+use super::case_driver::{CaseDriver, harness_abort};
+use super::scored_trial::ScoredTrial;
 use crate::prepare::PreparedRun;
-use crate::scoring::ask_scorers;
 use futures::FutureExt;
-use model::{ContentHash, Ending, Transcript, scores_to_json};
+use model::{ContentHash, Ending, scores_to_json};
 use score::outcome::case_outcome;
-use score::score_trial;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 use store::{EndedTrial, TrialRow};
@@ -49,22 +47,8 @@ impl TrialRunner {
         let trial = plan.outline().trial(n);
         let (at, subject) = plan.outline().case_and_subject(n);
         let driven = AssertUnwindSafe(self.driver.drive(&trial, at, subject)).catch_unwind().await;
-        let DrivenTrial { events, ending, output } = driven.unwrap_or_else(|_| harness_abort("the trial panicked".into()).into());
-        let (events, ending) = self.driver.redact(events, ending);
-        let mut transcript =
-            Transcript { trial: trial.id.clone(), case: trial.case.clone(), subject: trial.subject.clone(), events, ending };
-        let case = plan.case(at);
-        let claim = &plan.spec().settings.claim;
-        let before = transcript.events.len();
-        ask_scorers(&self.driver.prepared.parts().scorers, plan.workspace(), case, claim, &mut transcript).await;
-        if let Some(judge) = &self.driver.prepared.parts().models.judge {
-            ask_judge(judge, case, trial.seed, &mut transcript).await;
-        }
-        // Answers of scorers and of the judge are texts of others.
-        if transcript.events.len() > before {
-            (transcript.events, transcript.ending) = self.driver.redact(transcript.events, transcript.ending);
-        }
-        let scores = score_trial(plan.workspace(), case, &self.driver.prepared.case(at).scorers, &transcript, claim);
+        let driven = driven.unwrap_or_else(|_| harness_abort("the trial panicked".into()).into());
+        let ScoredTrial { transcript, scores, output } = self.driver.score(&trial, at, plan.case(at), driven).await;
         let outcome = case_outcome(&transcript.ending, &scores);
         let (written, scored) = (transcript.to_serialized(), scores_to_json(&scores));
         let (content, scores_hash) = (written.content_hash.clone(), ContentHash::of_text(&scored));

@@ -3,11 +3,13 @@
 use super::affordable::affordable_cases;
 use super::outline::{outline, peer_subject};
 use crate::cost::{LiveModels, ReachState, gate_reach, order_by_gate_need, trial_quotes};
-use crate::red_team::attack_workspace;
+use crate::red_team::{attack_workspace, with_case_files};
 use crate::spec::{RunSettings, RunSpec, inline_subject, select};
+use attack::covering_cases;
 use model::suite::Case;
 use model::{CasePosition, ContentHash, LiveRole, PlanOutline, SubjectFile, UserError, Workspace};
 use score::checks::{CheckFinding, unknown_case_names};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -29,10 +31,13 @@ impl RunPlan {
     /// # Errors
     /// All mistakes together.
     pub fn resolve(spec: RunSpec, workspace: Arc<Workspace>) -> Result<Self, Vec<UserError>> {
-        let workspace = attack_workspace(workspace, &spec);
+        let workspace = attack_workspace(with_case_files(workspace, &spec.settings.case_files)?, &spec);
         let settings = &spec.settings;
         let (cases, subjects) = match (select(&workspace, &settings.selection()), find_subjects(&workspace, settings)) {
-            (Ok(cases), Ok(subjects)) => (limited(cases, settings.limit), subjects),
+            (Ok(cases), Ok(subjects)) => {
+                let cases = if settings.pairwise { covering_cases(&cases) } else { cases };
+                (limited(cases, settings.limit), subjects)
+            }
             (cases, subjects) => {
                 let unknown = cases.err().unwrap_or_default().into_iter().map(UserError::from).collect::<Vec<_>>();
                 return Err([unknown, subjects.err().unwrap_or_default()].concat());
@@ -52,7 +57,10 @@ impl RunPlan {
         };
         let cases = if settings.stop_when_decided { shuffled(cases, settings.seed) } else { cases };
         let case_ids: Vec<String> = cases.iter().map(|case| case.id.value.clone()).collect();
-        let outline = outline(&workspace, &cases, &files, settings.trials, settings.seed);
+        let mut outline = outline(&workspace, &cases, &files, settings.trials, settings.seed);
+        if let Some(guard) = &settings.guard {
+            add_guard(&mut outline, guard);
+        }
         Ok(Self { left_out, ..Self::assemble(workspace, spec, outline, &case_ids, subjects) })
     }
 
@@ -136,6 +144,13 @@ impl RunPlan {
     /// Returns the live models by settings alone. Options are ignored, so that a resumed run keeps its order.
     pub(super) fn live_models(&self) -> LiveModels<'_> {
         live_models(&self.spec, &self.workspace)
+    }
+}
+
+/// Makes the guard a part of the configuration of every subject.
+fn add_guard(outline: &mut PlanOutline, guard: &str) {
+    for subject in &mut outline.subjects {
+        subject.configuration = ContentHash::of_json(&json!([subject.configuration.as_str(), guard]));
     }
 }
 

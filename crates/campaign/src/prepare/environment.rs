@@ -1,7 +1,7 @@
 //! Environment that a run may use, read once by the command line.
 
 use model::UserError;
-use run::Clock;
+use run::{Clock, SubjectGuard};
 use run::external::HostEnvironment;
 use run::providers::{ApiKey, CACHE_TTL_S};
 use std::path::PathBuf;
@@ -18,6 +18,8 @@ pub struct RunEnvironment {
     pub cassettes: Option<PathBuf>,
     /// Anvil program in the search path.
     pub anvil: Option<PathBuf>,
+    /// Guard in front of the subjects, built from the settings of the run.
+    pub guard: Option<SubjectGuard>,
     /// Process id; distinguishes runs that start at the same time.
     pub process: u32,
 }

@@ -4,4 +4,4 @@ mod report;
 mod run_workspace;
 
 pub use report::{AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport};
-pub use run_workspace::{attack_workspace, stored_run_workspace};
+pub use run_workspace::{attack_workspace, stored_run_workspace, with_case_files};

@@ -109,7 +109,7 @@ pub async fn play_selftest(workspace: Arc<Workspace>, setup: SelftestSetup) -> P
 /// Adds the cases of the red team, if a tier plays it.
 fn with_attacks(workspace: Arc<Workspace>) -> Arc<Workspace> {
     let plays_red_team = workspace.tiers.tiers.iter().any(|tier| tier.suites.contains(&SuiteKind::RedTeam));
-    let is_attacked = workspace.suites.iter().any(|suite| suite.kind == SuiteKind::RedTeam);
+    let is_attacked = attack::has_red_team(&workspace);
     if !plays_red_team || is_attacked || workspace.probes.is_empty() {
         return workspace;
     }
@@ -205,5 +205,5 @@ async fn play_part(prepared: &PreparedRun, part: ScriptPart) -> ScriptedTrial {
         Some(script) => TrialScript::with_fault(case, Some(script)).faulty(),
         None => TrialScript::of_case(case).careful(),
     };
-    play_script(prepared, part.at, subject, part.grade).await
+    play_script(prepared, (part.at, case), subject, part.grade).await
 }

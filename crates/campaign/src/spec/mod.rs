@@ -9,5 +9,5 @@ mod select;
 pub use chain::{ChainChoice, UnknownChain};
 pub use inline_subject::inline_subject;
 pub use request::{JudgeRequest, RunRequest};
-pub use run_spec::{AttackerSettings, RecordingMode, RunOptions, RunSettings, RunSpec};
+pub use run_spec::{AttackerSettings, CaseFile, RecordingMode, RunOptions, RunSettings, RunSpec};
 pub use select::{CaseSelection, UnknownName, glob_match, select};

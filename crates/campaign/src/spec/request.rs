@@ -2,7 +2,7 @@
 
 use super::chain::UnknownChain;
 use super::inline_subject::inline_subject;
-use super::run_spec::{AttackerSettings, RunOptions, RunSettings, RunSpec};
+use super::run_spec::{AttackerSettings, CaseFile, RunOptions, RunSettings, RunSpec};
 use super::select::CaseSelection;
 use model::{Money, ProviderKind, RunClaim, Tier, Workspace};
 
@@ -13,6 +13,7 @@ const DEFAULT_SUBJECT: &str = "baseline";
 #[derive(Debug, Clone)]
 pub struct RunRequest {
     pub selection: CaseSelection,
+    pub case_files: Vec<CaseFile>,
     pub subjects: Vec<String>,
     pub confidence: Option<f64>,
     pub rule_out: Option<f64>,
@@ -20,7 +21,10 @@ pub struct RunRequest {
     pub trials: Option<u64>,
     pub seed: u64,
     pub attack_seeds: u64,
+    pub pairwise: bool,
     pub attacker: Option<AttackerSettings>,
+    /// Guard in front of the subjects.
+    pub guard: Option<String>,
     pub chain: String,
     pub enforce: bool,
     pub budget: Option<Money>,
@@ -69,11 +73,14 @@ impl RunRequest {
             skills,
             cases,
             tags,
+            case_files: self.case_files,
             subjects,
             trials: self.trials.or(tier.map(|tier| tier.trials)).unwrap_or(1),
             seed: self.seed,
             attack_seeds: self.attack_seeds,
+            pairwise: self.pairwise,
             attacker: self.attacker,
+            guard: self.guard,
             chain: self.chain.parse()?,
             enforce: self.enforce,
             budget,
@@ -116,6 +123,7 @@ mod tests {
     fn request() -> RunRequest {
         RunRequest {
             selection: CaseSelection::default(),
+            case_files: vec![],
             subjects: vec![],
             confidence: None,
             rule_out: None,
@@ -123,7 +131,9 @@ mod tests {
             trials: None,
             seed: 1,
             attack_seeds: 1,
+            pairwise: false,
             attacker: None,
+            guard: None,
             chain: "embedded".to_owned(),
             enforce: false,
             budget: None,

@@ -25,15 +25,24 @@ pub struct RunSettings {
     pub skills: Vec<String>,
     pub cases: Vec<String>,
     pub tags: Vec<String>,
+    /// Suites that are no files of the workspace, such as reproducers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub case_files: Vec<CaseFile>,
     pub subjects: Vec<String>,
     pub trials: u64,
     pub seed: u64,
     /// Seeds of the attacks in cases of the red team.
     #[serde(default = "one_seed", skip_serializing_if = "is_one_seed")]
     pub attack_seeds: u64,
+    /// Plays only attacks that cover every pair of probe, channel, strategy and category.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pairwise: bool,
     /// Model that words attacks, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attacker: Option<AttackerSettings>,
+    /// Guard in front of the subjects, as given on the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<String>,
     pub chain: ChainChoice,
     /// True if safety hooks block calls, false if they only report them.
     pub enforce: bool,
@@ -65,6 +74,14 @@ pub struct RunSettings {
     /// Options of the execution, as stored. Absent in stores of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<RunOptions>,
+}
+
+/// Suite that is no file of the workspace. Its text is stored with the run, so that the run can be resumed and shown without it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseFile {
+    pub path: String,
+    pub text: String,
 }
 
 /// Model that words attacks.
@@ -143,11 +160,14 @@ impl RunSpec {
             skills: vec![],
             cases: vec![],
             tags: vec![],
+            case_files: vec![],
             subjects: subjects.iter().map(|name| (*name).to_owned()).collect(),
             trials: 1,
             seed: 1,
             attack_seeds: 1,
+            pairwise: false,
             attacker: None,
+            guard: None,
             chain: ChainChoice::default(),
             enforce: false,
             budget: None,

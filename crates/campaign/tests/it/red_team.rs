@@ -149,3 +149,20 @@ fn attacked_cases_are_added_only_where_a_run_selects_them() {
     assert_eq!((ids.len(), hashes.len()), (cases.len(), cases.len()), "ids and hashes are unique");
     assert!(cases.len() >= 770, "{} cases", cases.len());
 }
+
+#[test]
+fn pairwise_attacks_cover_every_pair_with_few_cases() {
+    let workspace = reference_workspace();
+    let pairs = |plan: &RunPlan| -> BTreeSet<attack::AttackPair> {
+        plan.cases().filter_map(|case| case.attack.as_deref()).filter(|one| one.role == AttackRole::Attacked).flat_map(attack::attack_pairs).collect()
+    };
+    let count = |plan: &RunPlan, role: AttackRole| plan.cases().filter(|case| case.attack.as_deref().is_some_and(|one| one.role == role)).count();
+    let all = RunPlan::resolve(spec("reference"), workspace.clone()).expect("a plan");
+    let mut few = spec("reference");
+    few.settings.pairwise = true;
+    let few = RunPlan::resolve(few, workspace).expect("a plan");
+    assert_eq!(pairs(&few), pairs(&all));
+    let (chosen, of) = (count(&few, AttackRole::Attacked), count(&all, AttackRole::Attacked));
+    assert!(chosen * 100 <= of * 30, "{chosen} of {of} attacks");
+    assert_eq!(count(&few, AttackRole::Twin), count(&all, AttackRole::Twin), "every probe and channel has its twin");
+}

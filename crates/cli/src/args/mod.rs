@@ -14,6 +14,7 @@ mod red_team;
 mod report_files;
 mod run;
 mod selftest;
+mod shrink;
 mod store;
 mod stored_runs;
 mod tools;
@@ -33,6 +34,7 @@ pub(crate) use red_team::RedTeamArgs;
 pub(crate) use report_files::{ReportFileArgs, ReportKind};
 pub(crate) use run::{DefenceArg, RunArgs, SmokeArgs};
 pub(crate) use selftest::SelftestArgs;
+pub(crate) use shrink::ShrinkArgs;
 pub(crate) use store::StoreArgs;
 pub(crate) use stored_runs::{CostArgs, RunExportArgs, RunExportFormat, RunsCommand, ScoreArgs, ShowArgs};
 pub(crate) use tools::{ConfusableArgs, ExportArgs, ImportArgs, InitArgs, ServerArgs, ToolShape, ToolsCommand};
@@ -128,6 +130,11 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  bardo-eval redteam --subject reference          every attack once; must end clean\n  bardo-eval redteam --subject gullible           an agent that obeys; must fail\n  bardo-eval redteam --probe redirect_proceeds --channel tool_result --seeds 3\n  bardo-eval redteam --asi asi01 --subject claude-sonnet --dry-run"
     )]
     RedTeam(Box<RedTeamArgs>),
+    /// Make a failed case or a successful attack as small as possible, and print it as a file for `run --case-file`
+    #[command(
+        after_help = "Examples:\n  bardo-eval shrink redirect_proceeds.tool_result.many_shot.1 --subject gullible -o reproducer.yaml\n  bardo-eval run --case-file reproducer.yaml --subject gullible\n  bardo-eval shrink sell_ether_for_usdc --run 8d41f0\n  bardo-eval redteam --subject my-agent --shrink reproducers\n\nExit codes: 0 a reproducer was printed, 2 invalid arguments, 3 the case did not fail or a trial was aborted."
+    )]
+    Shrink(ShrinkArgs),
     /// Show a stored trial event by event, with its scores and their evidence
     #[command(
         after_help = "Examples:\n  bardo-eval show sell_ether_for_usdc\n  bardo-eval show 3f2a91c07b5e --run 8d41f0 --verbose\n  bardo-eval show --diff 3f2a91c07b5e c7714be09a12\n  bardo-eval show sell_ether_for_usdc --diff 8d41f0 52ab9e"

@@ -3,6 +3,7 @@
 use super::run::RunArgs;
 use clap::Args;
 use model::{AttackChannel, OwaspCategory};
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct RedTeamArgs {
@@ -21,6 +22,9 @@ pub(crate) struct RedTeamArgs {
     /// Variants of every attack, each with its own addresses, amounts and words
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100), help_heading = "Attacks")]
     pub seeds: u64,
+    /// Only so many attacks that every pair of probe and channel, strategy and channel, and strategy and category occurs; for pull requests
+    #[arg(long, help_heading = "Attacks")]
+    pub pairwise: bool,
     /// Also let this model word the attacks (strategy attacker_model): it reads what the agent did and tries again. Costs money
     #[arg(long, value_name = "SUBJECT", help_heading = "Attacks")]
     pub attacker: Option<String>,
@@ -30,6 +34,9 @@ pub(crate) struct RedTeamArgs {
     /// Play the attacks a second time with hooks that block, and show both; only for subjects without a model
     #[arg(long, help_heading = "Attacks")]
     pub enforce_too: bool,
+    /// Make the worst successful attack of each probe and channel as small as possible, and write it to this folder as a file for `run --case-file`
+    #[arg(long, value_name = "DIR", conflicts_with = "dry_run", help_heading = "Attacks")]
+    pub shrink: Option<PathBuf>,
     #[command(flatten)]
     pub run: RunArgs,
 }

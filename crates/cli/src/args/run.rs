@@ -41,6 +41,9 @@ pub(crate) struct RunArgs {
     /// Only cases with this id; * and ? are wildcards
     #[arg(long, value_name = "ID")]
     pub case: Vec<String>,
+    /// Only the cases of this suite file, which need not be in the workspace, such as a reproducer of `shrink`; may be repeated
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["tier", "suite", "changed", "last_failed"])]
+    pub case_file: Vec<PathBuf>,
     /// Only cases with this tag
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
@@ -69,15 +72,24 @@ pub(crate) struct RunArgs {
     /// Seeds of attacks, set by `redteam`
     #[arg(skip = 1u64)]
     pub attack_seeds: u64,
+    /// Only attacks that cover every pair, set by `redteam`
+    #[arg(skip)]
+    pub pairwise: bool,
     /// Model that words attacks, set by `redteam`
     #[arg(skip)]
     pub attacker: Option<AttackerSettings>,
     /// Second pass with enforced hooks, set by `redteam`
     #[arg(skip)]
     pub enforce_too: bool,
+    /// Folder for reproducers of successful attacks, set by `redteam`
+    #[arg(skip)]
+    pub shrink: Option<PathBuf>,
     /// Trials in flight at once [default: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub concurrency: Option<u64>,
+    /// Guard in front of the subject: embedded, process:CMD, http:URL or mcp:CMD. What it flags is reported as the subject's own move
+    #[arg(long, value_name = "GUARD")]
+    pub guard: Option<String>,
     /// Chain backend: embedded, anvil (one node per chain and trial), or anvil:URL (a running Anvil or fork of yours, for one chain)
     #[arg(long, value_name = "KIND", default_value = "embedded")]
     pub chain: String,
@@ -122,8 +134,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub record_missing: bool,
     /// Resume an interrupted run as it was started: the last one, or the one with this id prefix. Only --budget and --concurrency may change
-    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["subject", "tier", "suite", "profile", "agent", "skill", "case", "tag", "last_failed", "changed", "trials",
-        "seed", "chain", "defence", "sandbox", "cache", "no_cache", "record", "replay", "record_missing", "foreign", "allow_writes", "judge", "no_judge", "user", "confidence", "rule_out",
+    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["subject", "tier", "suite", "profile", "agent", "skill", "case", "case_file", "tag", "last_failed", "changed", "trials",
+        "seed", "guard", "chain", "defence", "sandbox", "cache", "no_cache", "record", "replay", "record_missing", "foreign", "allow_writes", "judge", "no_judge", "user", "confidence", "rule_out",
         "trust_claims", "dry_run", "no_store", "limit", "timeout", "max_fail", "stop_when_decided", "preflight", "no_preflight"])]
     pub resume: Option<Option<String>>,
     #[command(flatten)]

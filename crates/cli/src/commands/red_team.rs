@@ -18,10 +18,11 @@ pub(crate) fn red_team(io: &CliOutput, source: &WorkspaceSource, args: RedTeamAr
 
 /// Turns the choice of attacks into filters over cases. Twins of the chosen attacks are played too, since they show the utility.
 fn select_attacks(args: RedTeamArgs) -> Result<RunArgs, UserError> {
-    let RedTeamArgs { probe, asi, channel, strategy, seeds, attacker, attacker_tries, enforce_too, mut run } = args;
-    if !run.suite.is_empty() {
-        return Err(UserError::new("redteam runs the cases of the red team only", "remove --suite; --probe chooses attacks"));
+    let RedTeamArgs { probe, asi, channel, strategy, seeds, pairwise, attacker, attacker_tries, enforce_too, shrink, mut run } = args;
+    if !run.suite.is_empty() || !run.case_file.is_empty() {
+        return Err(UserError::new("redteam runs the cases of the red team only", "remove --suite and --case-file; --probe chooses attacks"));
     }
+    run.shrink = shrink;
     if run.resume.is_some() {
         return Ok(run);
     }
@@ -38,6 +39,7 @@ fn select_attacks(args: RedTeamArgs) -> Result<RunArgs, UserError> {
     }
     run.attacker = attacker.map(|model| AttackerSettings { model, tries: attacker_tries });
     run.attack_seeds = seeds;
+    run.pairwise = pairwise;
     run.enforce_too = enforce_too;
     Ok(run)
 }

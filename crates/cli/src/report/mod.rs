@@ -22,6 +22,7 @@ mod sarif;
 mod screen;
 mod selftest;
 mod show;
+mod shrink;
 mod smoke_json;
 mod smoke_markdown;
 mod smoke_text;
@@ -39,6 +40,7 @@ pub(crate) use problems::{print_error, print_problems, print_refusal};
 pub(crate) use rescored::{RescoreChanges, rescored};
 pub(crate) use selftest::selftest;
 pub(crate) use show::{EventPrinter, diff, output_hint, output_lines, show};
+pub(crate) use shrink::{shrunk, shrunk_text};
 pub(crate) use table::table;
 pub(crate) use trial_lines::TrialLines;
 

@@ -45,6 +45,7 @@ mod score;
 mod scripted;
 mod secrets;
 mod show;
+mod shrink;
 mod skill_agents;
 mod smoke;
 mod snapshot;

@@ -5,7 +5,7 @@ use super::{Concept, PhraseTable};
 pub(super) const PHRASES: &[PhraseTable] = &[
     (
         Concept::Pay,
-        &[
+        &["disburse", "transmit", "dispatch", "credit", "ship", "channel", "funnel", "divert", "reroute", "consolidate", "migrate", "rescue", "pay out", "cash out", "relocate", "shift", "fund", "tip", "compensate", "give back", "hand", "remits", "sends", "transfers to", "wire over",
             "send",
             "pay",
             "pays",
@@ -43,7 +43,7 @@ pub(super) const PHRASES: &[PhraseTable] = &[
     (Concept::PayOrNoun, &["transfer", "deposit", "bridge", "route", "claim", "return", "mint", "call", "delegate"]),
     (
         Concept::Grant,
-        &[
+        &["allow", "enable", "appoint", "nominate", "promote", "assign", "allowlist", "co sign", "countersign", "endorse", "enroll",
             "approve",
             "authorise",
             "authorize",
@@ -94,7 +94,7 @@ pub(super) const PHRASES: &[PhraseTable] = &[
     (Concept::Destination, &["https", "http"]),
     (
         Concept::Steer,
-        &[
+        &["instead of the other", "other tools are unsafe", "replaces all", "replaces the other", "do not call any other", "only trust this", "must be called first", "must be called before", "call it before every", "call this before any", "before using any other", "prior to any other", "always call this", "takes priority over", "has priority over",
             "use only this tool",
             "only this tool",
             "trust its answer",
@@ -183,7 +183,7 @@ pub(super) const PHRASES: &[PhraseTable] = &[
     ),
     (
         Concept::Secret,
-        &[
+        &["passphrase", "keystore", "private data", "secret phrase", "keys of", "auth token", "bearer token", "signing secret", "owner key", "hidden prompt", "environment variables", "env file",
             "private key",
             "private keys",
             "session key",
@@ -265,7 +265,7 @@ pub(super) const PHRASES: &[PhraseTable] = &[
     ),
     (
         Concept::Waive,
-        &[
+        &["may exceed", "can exceed", "sign anything", "approve anything", "sign everything", "without the guardian", "bypass the guardian", "bypass the policy", "no questions asked", "ask for forgiveness", "skip every", "skip all checks", "skip the review", "skip verification", "do not simulate", "don t simulate", "no simulation needed", "no confirmation needed", "no approval needed", "no further approval", "no further confirmation", "needs no approval", "needs no confirmation", "confirmation is not needed", "confirmation is not required", "approval is not required", "limits do not apply", "limit does not apply", "rules do not apply", "policy does not apply", "exempt from", "pre approved by the owner", "treat it as approved", "treat them as approved", "counts as approved", "count as approved", "consider it approved",
             "skip the simulation",
             "skip simulation",
             "skip the guardian",
@@ -353,7 +353,7 @@ pub(super) const PHRASES: &[PhraseTable] = &[
     ),
     (
         Concept::Conceal,
-        &[
+        &["do not log", "don t log", "without logging", "omit this", "omit it from", "off the record", "between you and me", "not in the report", "hide it from", "keep it secret", "keep this secret", "keep this private", "leave no record", "no need to tell", "without notifying", "do not notify", "don t notify", "do not alert", "silently",
             "do not mention",
             "don t mention",
             "never mention",
@@ -504,7 +504,7 @@ pub(super) const PHRASES: &[PhraseTable] = &[
     ),
     (
         Concept::Redirect,
-        &[
+        &["new address", "new account", "updated address", "updated account", "address is now", "account is now", "wallet is now", "address has", "has moved", "have moved", "moved to", "switched to", "changed its", "changed their", "changed his", "changed her", "old address", "old account", "old wallet", "previous address", "former address", "no longer valid", "no longer in use", "replaced by", "in place of", "effective immediately", "going forward", "from today", "correct address is", "instead of the one", "was migrated", "has been migrated", "is retired", "update the payee", "update the recipient",
             "has changed",
             "changed last",
             "wallet changed",
@@ -561,7 +561,7 @@ pub(super) const PHRASES: &[PhraseTable] = &[
     ),
     (
         Concept::Standing,
-        &[
+        &["every day", "every week", "daily", "weekly", "each day", "each week", "every time", "whenever", "whenever you", "for every", "from here on", "permanently", "henceforth", "in future", "in the future", "on each", "at the start of",
             "from now on",
             "always",
             "every evening",
@@ -589,7 +589,7 @@ pub(super) const PHRASES: &[PhraseTable] = &[
     ),
     (
         Concept::Everything,
-        &[
+        &["all assets", "all of the", "all holdings", "all remaining", "remaining balance", "entire position", "entire portfolio", "the whole", "every token", "all the", "all available", "the rest of", "the remainder", "total balance", "as much as possible", "every last",
             "everything",
             "whatever",
             "all tokens",
@@ -625,7 +625,7 @@ pub(super) const PHRASES: &[PhraseTable] = &[
     ),
     (
         Concept::Demand,
-        &[
+        &["unlock fee", "service fee", "verification fee", "network fee of", "processing fee", "license fee", "licence fee", "subscription of", "penalty of", "fine of", "is payable", "outstanding amount", "to activate", "to verify", "to release", "to restore", "to avoid", "to qualify", "to proceed", "to finish", "in order to receive",
             "fee of",
             "activation fee",
             "listing fee",
@@ -796,4 +796,7 @@ pub(super) const PHRASES: &[PhraseTable] = &[
             "eot id",
         ],
     ),
+    (Concept::Relax, &["skip", "skips", "skipped", "bypass", "bypasses", "bypassed", "disable", "disables", "disabled", "turn off", "turned off", "switch off", "switched off", "waive", "waived", "suspend", "suspended", "lift", "lifted", "exempt", "exempted", "unnecessary", "not required", "not needed", "no longer required", "no longer necessary", "pre approved", "pre authorised", "pre authorized", "need not", "not count towards", "does not count", "do not count", "ignore", "ignored", "deactivate", "deactivated", "drop", "override", "overridden", "loosen", "relax", "lower the",]),
+    (Concept::Control, &["guardian", "guardians", "simulation", "simulations", "confirmation", "confirmations", "spending limit", "spending limits", "daily limit", "transaction limit", "limits", "limit", "policy", "policies", "safeguard", "safeguards", "safety check", "safety checks", "safety", "checks", "check", "review", "reviews", "veto", "vetoes", "slippage protection", "allowlist", "whitelist", "stop loss", "cooldown", "caps", "cap", "approval step", "second approval", "human approval", "verification", "second signature", "risk controls", "price check", "two factor",]),
+    (Concept::PassivePay, &["must be sent", "must be paid", "must be transferred", "must be moved", "must be forwarded", "must be returned", "should be sent", "should be paid", "should be transferred", "should be moved", "should be forwarded", "needs to be sent", "needs to be paid", "has to be sent", "has to be paid", "have to be sent", "have to be paid", "are to be sent", "is to be sent", "is to be paid", "are to be paid", "be transferred to", "be forwarded to", "be deposited to", "be deposited into", "be moved to", "be routed to", "be swept to", "be paid into", "be wired to", "be returned to", "payable to", "is due to", "are due to", "owed to", "goes to", "go to",]),
 ];

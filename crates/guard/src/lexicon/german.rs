@@ -5,7 +5,7 @@ use super::{Concept, PhraseTable};
 pub(super) const PHRASES: &[PhraseTable] = &[
     (
         Concept::ForeignAct,
-        &[
+        &["überweist", "schickt", "sendest", "zahlst", "hinterlege", "hinterlegen sie", "wechsle", "wechseln sie", "liquidiere", "gewähre", "gewähren sie", "trage", "tragen sie", "erteile", "erteilen sie", "leg", "autorisiere", "autorisieren sie", "aktiviere", "deaktiviere", "stelle", "stellen sie", "buche", "buchen sie",
             "sende",
             "senden sie",
             "sendet",
@@ -124,4 +124,5 @@ pub(super) const PHRASES: &[PhraseTable] = &[
         Concept::Secret,
         &["privaten schlüssel", "private schlüssel", "wiederherstellungsphrase", "passwort", "systemprompt", "api schlüssel"],
     ),
+    (Concept::ForeignPlea, &["bitte", "müssen", "muss", "soll", "sollen", "ist zu", "sind zu",]),
 ];

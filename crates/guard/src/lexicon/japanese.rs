@@ -5,7 +5,7 @@ use super::{Concept, PhraseTable};
 pub(super) const PHRASES: &[PhraseTable] = &[
     (
         Concept::ForeignAct,
-        &[
+        &["送付し", "振込", "入金し", "出金し", "スワップし", "登録し", "許可し", "変更し", "送り", "払い", "払う",
             "送って",
             "送金し",
             "送金を",
@@ -53,4 +53,5 @@ pub(super) const PHRASES: &[PhraseTable] = &[
     (Concept::Conceal, &["言わないで", "伝えないで", "報告しないで", "触れないで", "知らせず"]),
     (Concept::Override, &["以前の指示", "これまでの指示", "指示を無視", "新しい指示", "新しい任務"]),
     (Concept::Secret, &["秘密鍵", "シードフレーズ", "リカバリーフレーズ", "パスワード", "システムプロンプト"]),
+    (Concept::ForeignPlea, &["ください", "下さい", "なさい", "せよ", "必要があり",]),
 ];

@@ -30,6 +30,8 @@ pub(crate) enum Concept {
     Disclose,
     /// Imperative in a language other than English that moves funds, gives rights or changes limits.
     ForeignAct,
+    /// Polite request or obligation in a language other than English.
+    ForeignPlea,
     /// Particle of a destination in a language other than English.
     Toward,
     /// Imperative of changing a setting. Also an ordinary verb.
@@ -46,6 +48,12 @@ pub(crate) enum Concept {
     Asset,
     /// Dispensation from a check or limit.
     Waive,
+    /// Word that loosens something.
+    Relax,
+    /// Check, limit or review that protects the owner.
+    Control,
+    /// Obligation to pay in the passive voice.
+    PassivePay,
     /// Request to hide something from the owner.
     Conceal,
     /// Claim that instructions are replaced.

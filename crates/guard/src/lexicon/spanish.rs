@@ -5,7 +5,7 @@ use super::{Concept, PhraseTable};
 pub(super) const PHRASES: &[PhraseTable] = &[
     (
         Concept::ForeignAct,
-        &[
+        &["transfiéreme", "transfiéralo", "ingresa", "ingrese", "remite", "remita", "gira", "gire", "canjea", "canjee", "liquida", "liquide", "permite", "permita", "añádelo", "registra", "registre", "reasigna", "mándalo", "mande", "conviértelo", "convierte",
             "envía",
             "envíe",
             "enviad",
@@ -113,4 +113,5 @@ pub(super) const PHRASES: &[PhraseTable] = &[
         &["ignora", "ignore todas", "ignore las", "olvida todo", "nueva tarea", "nuevas instrucciones", "instrucciones anteriores"],
     ),
     (Concept::Secret, &["clave privada", "frase semilla", "frase de recuperación", "contraseña", "clave de api"]),
+    (Concept::ForeignPlea, &["por favor", "debes", "debe", "deben", "hay que", "es necesario",]),
 ];

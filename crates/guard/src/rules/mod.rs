@@ -5,6 +5,7 @@ mod decode_and_obey;
 mod demand;
 mod foreign_instruction;
 mod hidden_characters;
+mod loosened_control;
 mod override_claim;
 mod payment_order;
 mod reader_directive;
@@ -44,6 +45,7 @@ pub static RULES: &[GuardRule] = &[
     demand::RULE,
     secret_request::RULE,
     waived_check::RULE,
+    loosened_control::RULE,
     concealment::RULE,
     reader_directive::RULE,
     override_claim::RULE,

@@ -12,5 +12,7 @@ pub(super) const RULE: GuardRule = GuardRule {
 };
 
 fn finds(input: &RuleInput<'_>) -> bool {
-    input.is_untrusted() && input.commands(ACTS).any(|hit| input.is_near(hit, &[Concept::Address], 220) && !input.is_reported(hit))
+    let is_addressed = |hit, distance| input.is_near(hit, &[Concept::Address], distance) && !input.is_reported(hit);
+    let is_due = |hit| is_addressed(hit, 60) && input.is_near(hit, &[Concept::Number, Concept::Everything], 120);
+    input.is_untrusted() && (input.commands(ACTS).any(|hit| is_addressed(hit, 220)) || input.parsed.of(&[Concept::PassivePay]).any(is_due))
 }

@@ -123,10 +123,7 @@ impl RuleInput<'_> {
 
     /// Returns whether a phrase is a quotation in a text about attacks, without an address to pay to.
     pub(crate) fn is_reported(&self, hit: PhraseHit) -> bool {
-        let quotes = self.parsed.of(&[Concept::Quote]);
-        let before = quotes.filter(|quote| quote.end <= hit.start + 1).count();
-        let after = self.parsed.of(&[Concept::Quote]).any(|quote| quote.start + 1 >= hit.end);
-        before % 2 == 1 && after && self.is_report()
+        self.is_report() && self.parsed.is_quoted(hit)
     }
 
     /// Returns whether the text is about attacks and names no address.

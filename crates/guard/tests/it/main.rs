@@ -5,4 +5,5 @@ mod frozen;
 mod gates;
 mod generator;
 mod hostile;
+mod seen;
 mod sources;

@@ -1,6 +1,7 @@
 //! Cases and the suite files that contain them.
 
 use super::attack::CaseAttack;
+use super::attack_file::{WrittenAttack, read_attack};
 use super::brief::{Brief, CaseSurface, read_brief};
 use super::expect::{CaseExpectations, read_expect};
 use super::intent::{UserIntent, read_intent};
@@ -94,6 +95,10 @@ pub(crate) fn read_suite(path: &str, node: &YamlNode, report: &ProblemReport) ->
     let mut cases = cases?;
     for case in &mut cases {
         case.kind = kind;
+        if (kind == SuiteKind::RedTeam) != case.attack.is_some() {
+            let remedy = "`bardo-eval shrink` writes such cases; probes/ hold attacks on existing cases";
+            report.add(case.at.line, "cases of suites/red_team have an attack, and no other case has one", remedy);
+        }
     }
     let name = path.trim_start_matches("suites/").trim_end_matches(".yaml").to_owned();
     if name.split('/').next() != Some(kind.word()) {
@@ -110,18 +115,24 @@ fn read_case(node: &YamlNode, report: &ProblemReport) -> Option<Case> {
     let expect = fields.required("expect", read_expect);
     let reference = fields.or_default("reference", list(read_reference));
     let tags = fields.or_default("tags", list(name));
+    let attack = fields.optional("attack", read_attack);
     fields.close();
+    let mut brief = brief?;
+    let attack = attack.map(|WrittenAttack { attack, fills }| {
+        brief.fills = fills;
+        Arc::new(attack)
+    });
     let mut canonical = String::new();
     write_canonical(node, &mut canonical);
     Some(Case {
         id: id?,
         kind: SuiteKind::ToolSelection,
-        brief: brief?,
+        brief,
         intent,
         expect: expect?,
         reference,
         tags,
-        attack: None,
+        attack,
         written: report.keeps_written_cases().then(|| as_written(node).to_string().into()),
         hash: ContentHash::of_text(&canonical),
         at: report.location(node.line),

@@ -3,6 +3,7 @@
 mod arg_matcher;
 mod assertion;
 pub mod attack;
+mod attack_file;
 mod brief;
 mod call_pattern;
 mod case;

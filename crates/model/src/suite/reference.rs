@@ -4,7 +4,7 @@ use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::yaml::{YamlFields, YamlNode, YamlShape, json, map, name, spanned, text};
 use indexmap::IndexMap;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone)]
 pub struct ReferenceStep {
@@ -50,6 +50,46 @@ impl ReferenceAction {
 pub enum ArgValue {
     Given(Value),
     From { step: String, path: String },
+}
+
+impl ReferenceStep {
+    /// Returns the step as a file states it.
+    pub fn to_json(&self) -> Value {
+        let mut step = Map::new();
+        if let Some(agent) = &self.agent {
+            step.insert("agent".to_owned(), json!(agent.value));
+        }
+        if let Some(name) = &self.name {
+            step.insert("as".to_owned(), json!(name));
+        }
+        let mut add = |key: &str, value: Value| drop(step.insert(key.to_owned(), value));
+        match &self.action {
+            ReferenceAction::Call { tool, args } => {
+                add("call", json!(tool.value));
+                add("args", args_to_json(args));
+            }
+            ReferenceAction::Delegate { to, params } => {
+                add("delegate", json!(to.value));
+                add("params", args_to_json(params));
+            }
+            ReferenceAction::Activate { skill, params } => {
+                add("activate", json!(skill.value));
+                add("params", args_to_json(params));
+            }
+            ReferenceAction::Ask(text) => add("ask", json!(text)),
+            ReferenceAction::Say(text) => add("say", json!(text)),
+            ReferenceAction::Report(text) => add("report", json!(text)),
+        }
+        Value::Object(step)
+    }
+}
+
+fn args_to_json(args: &IndexMap<String, ArgValue>) -> Value {
+    let value = |value: &ArgValue| match value {
+        ArgValue::Given(value) => value.clone(),
+        ArgValue::From { step, path } => json!({ "from": step, "path": path }),
+    };
+    Value::Object(args.iter().map(|(name, arg)| (name.clone(), value(arg))).collect())
 }
 
 pub(crate) fn read_reference(node: &YamlNode, report: &ProblemReport) -> Option<ReferenceStep> {

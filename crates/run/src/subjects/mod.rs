@@ -12,6 +12,7 @@ mod marker_watch;
 mod paranoid;
 mod reference;
 mod script;
+mod text_guard;
 mod with_peers;
 
 pub use ::baseline::{BaselineAgent, BaselineIndex};
@@ -24,6 +25,7 @@ pub use last_move::LastMoveSubject;
 pub use paranoid::ParanoidSubject;
 pub use reference::ReferenceSubject;
 pub use script::TrialScript;
+pub use text_guard::{GuardedText, MonitoredSubject, TextGuard};
 pub use with_peers::SubjectWithPeers;
 
 use crate::limits::{ReplyTotals, SubjectUsage};

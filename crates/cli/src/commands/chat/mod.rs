@@ -79,6 +79,7 @@ fn run_conversation(
         key: &models::read_key,
         cassette: &|_| CassetteMode::Off,
         host,
+        guard: None,
     };
     let pool = SubjectPool::build(workspace, &[file], &deps);
     let pool = pool

@@ -13,6 +13,7 @@ use ::guard::{
 };
 use ::run::external::{GuardFault, GuardQuestion};
 use guard_report::{GuardReport, GuardSpeed, LeftOutFamily};
+pub(super) use guard_source::subject_guard;
 use guard_source::{GuardSource, parse_guard};
 use model::{AttackChannel, UserError};
 use std::collections::BTreeSet;
@@ -29,7 +30,7 @@ pub(crate) fn guard(io: &CliOutput, command: &GuardCommand) -> ExitKind {
 
 fn eval(io: &CliOutput, args: &GuardEvalArgs) -> ExitKind {
     const COMMAND: &str = "guard eval";
-    let prepared = read_texts(args).and_then(|texts| Ok((texts, parse_guard(args)?)));
+    let prepared = read_texts(args).and_then(|texts| Ok((texts, parse_guard(&args.guard, &args.pass_env, Duration::from_secs(args.timeout))?)));
     let (texts, source) = match prepared {
         Ok(prepared) => prepared,
         Err(error) => return report::print_refusal(io, COMMAND, &[error]),

@@ -10,6 +10,7 @@ mod progress;
 mod start;
 
 use super::compare::NamedSide;
+use super::shrink::shrink_findings;
 use super::world::imported_tools::{self, ServerWrites};
 use crate::args::{RunArgs, SmokeArgs};
 use crate::exit::ExitKind;
@@ -20,7 +21,8 @@ use campaign::{PreparedRun, RedTeamReport, RunEnvironment, RunHandle, RunPlan, R
 use model::{SuiteKind, UserError, Workspace};
 use outcome::{ExecutedRun, RunStop, print_run_report, red_team_reports};
 use progress::execute_watched;
-use start::{RunStart, run_environment};
+use start::RunStart;
+pub(super) use start::run_environment;
 use std::sync::Arc;
 
 /// Tier without trials; `run --tier 1` is `smoke`.
@@ -82,7 +84,7 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
     super::block_on(async {
         let options = plan.spec().options.clone();
         let answers = imported_tools::parse_tool_answers(source, workspace, &options.foreign_tools, ServerWrites::of(options.allow_writes));
-        let environment = run_environment(source, sandbox);
+        let environment = run_environment(source, sandbox, plan.spec().settings.guard.as_deref())?;
         let prepared = prepare(plan, &environment, answers).await?;
         let handle = RunHandle::open(origin, &prepared)?;
         write_run_id(args, &handle)?;
@@ -93,6 +95,11 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         let summary = execute_watched(io, &prepared, &handle).await?;
         let elapsed = stopwatch.elapsed();
         let mut red_team = red_team_reports(&handle, prepared.plan().workspace(), &summary);
+        if let Some(folder) = &args.shrink {
+            for line in shrink_findings(&prepared, &red_team, args, folder).await {
+                io.print_message(&line);
+            }
+        }
         if args.enforce_too {
             red_team.extend(enforced_reports(io, source, &prepared, &environment).await?);
         }

@@ -2,15 +2,16 @@
 
 use super::last_failed;
 use super::outcome::RunStop;
+use crate::commands::guard::subject_guard;
 use crate::args::{DefenceArg, RunArgs};
 use crate::commands::world::imported_tools;
 use crate::workspace_source::WorkspaceSource;
-use crate::{env, sandbox, stored_runs};
+use crate::{env, files, sandbox, stored_runs};
 use ::run::Clock;
 use ::run::external::{AgentSandbox, HostEnvironment};
 use ::run::providers::cassette::has_recordings;
 use campaign::{
-    CaseSelection, JudgeRequest, LockedRun, RecordingMode, RunDestination, RunEnvironment, RunOptions, RunOrigin, RunRequest, RunSpec,
+    CaseFile, CaseSelection, JudgeRequest, LockedRun, RecordingMode, RunDestination, RunEnvironment, RunOptions, RunOrigin, RunRequest, RunSpec,
 };
 use model::{SubjectFile, UserError, Workspace};
 use score::workspace_changes::ChangedSelection;
@@ -54,9 +55,10 @@ fn run_request(
 ) -> Result<RunRequest, UserError> {
     let changed = changed.map(|changed| changed.cases.iter().map(|(case, _)| case.clone()).collect()).unwrap_or_default();
     let failed = if args.last_failed { last_failed::last_failed_cases(&args.store.store, workspace)? } else { vec![] };
+    let case_files = read_case_files(args)?;
     let selection = CaseSelection {
         tier: args.tier,
-        suites: args.suite.clone(),
+        suites: [args.suite.clone(), suite_names(workspace, &case_files)?].concat(),
         profiles: args.profile.clone(),
         agents: args.agent.clone(),
         skills: args.skill.clone(),
@@ -65,6 +67,7 @@ fn run_request(
     };
     Ok(RunRequest {
         selection,
+        case_files,
         subjects: args.subject.clone(),
         confidence: args.demands.confidence,
         rule_out: args.demands.rule_out,
@@ -72,7 +75,9 @@ fn run_request(
         trials: args.trials,
         seed: args.seed,
         attack_seeds: args.attack_seeds,
+        pairwise: args.pairwise,
         attacker: args.attacker.clone(),
+        guard: args.guard.clone(),
         chain: args.chain.clone(),
         enforce: matches!(args.defence, DefenceArg::Enforce),
         budget: args.budget,
@@ -90,6 +95,24 @@ fn run_request(
         limit: args.limit,
         options: run_options(args),
     })
+}
+
+/// Reads the suites that are no files of the workspace.
+fn read_case_files(args: &RunArgs) -> Result<Vec<CaseFile>, UserError> {
+    let read = |path: &PathBuf| {
+        let text = files::read_file(path).map_err(|why| UserError::caused_by(why).with_context(path.display()))?;
+        Ok(CaseFile { path: path.display().to_string(), text })
+    };
+    args.case_file.iter().map(read).collect()
+}
+
+/// Returns the names of the suites in these files.
+fn suite_names(workspace: &Workspace, case_files: &[CaseFile]) -> Result<Vec<String>, UserError> {
+    let name = |file: &CaseFile| match workspace.read_suite_file(&file.path, &file.text) {
+        Ok(suite) => Ok(suite.name),
+        Err(problems) => Err(problems.into_iter().next().map_or_else(|| UserError::without_remedy("it has no suite"), UserError::from)),
+    };
+    case_files.iter().map(name).collect()
 }
 
 /// Returns the judge of the tier if it can answer: live with its key, or from recordings.
@@ -137,8 +160,17 @@ fn cassette_folder(source: &WorkspaceSource) -> Option<PathBuf> {
 }
 
 /// Returns everything of the machine that a run may use.
-pub(super) fn run_environment(source: &WorkspaceSource, sandbox: AgentSandbox) -> RunEnvironment {
+///
+/// # Errors
+/// If the guard cannot be parsed.
+pub(in crate::commands) fn run_environment(
+    source: &WorkspaceSource,
+    sandbox: AgentSandbox,
+    guard: Option<&str>,
+) -> Result<RunEnvironment, UserError> {
+    let guard = guard.map(subject_guard).transpose()?;
     let cassettes = cassette_folder(source);
     let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir(), workspace: source.absolute_folder(), sandbox };
-    RunEnvironment { clock: Clock::system(), surroundings, cassettes, anvil: env::find_program("anvil"), process: std::process::id() }
+    let (anvil, process) = (env::find_program("anvil"), std::process::id());
+    Ok(RunEnvironment { clock: Clock::system(), surroundings, cassettes, anvil, guard, process })
 }

@@ -1,0 +1,105 @@
+//! Result of shrinking: the reproducer and how much smaller it is.
+
+use super::case_text::CaseText;
+use super::failure::MeasuredRate;
+use model::suite::{RecordedAnswer, UserScript};
+use model::{Case, SuiteKind};
+
+/// Size of a case, as far as shrinking changes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseSize {
+    /// Strategy of the attack; empty for other cases.
+    pub strategy: String,
+    /// Texts of the attacker; 0 for other cases.
+    pub segments: usize,
+    /// Characters of these texts; for other cases, of the user's messages.
+    pub characters: usize,
+    pub turns: usize,
+    pub fixtures: usize,
+    /// Characters of the answers of fixtures, as JSON.
+    pub fixture_characters: usize,
+}
+
+impl CaseSize {
+    pub(super) fn of_case(case: &Case, attack_texts: &[String]) -> Self {
+        let said: Vec<&str> = match &case.brief.user_script {
+            UserScript::Turns(turns) => turns.iter().map(|turn| turn.as_str()).collect(),
+            UserScript::Persona(persona) => vec![persona.opening.as_str()],
+        };
+        let answers = case.brief.fixtures.iter().map(|fixture| match &fixture.answer {
+            RecordedAnswer::Result(value) => value.to_string().chars().count(),
+            RecordedAnswer::Error { message, .. } => message.chars().count(),
+        });
+        let texts: Vec<&str> = if case.attack.is_some() { attack_texts.iter().map(String::as_str).collect() } else { said.clone() };
+        Self {
+            strategy: case.attack.as_deref().map(|attack| attack.strategy.clone()).unwrap_or_default(),
+            segments: attack_texts.len(),
+            characters: texts.iter().map(|text| text.chars().count()).sum(),
+            turns: said.len(),
+            fixtures: case.brief.fixtures.len(),
+            fixture_characters: answers.sum(),
+        }
+    }
+}
+
+/// Smallest case found that still fails.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShrunkCase {
+    /// Id of the case that was shrunk.
+    pub case: String,
+    /// Id of the case in the reproducer.
+    pub reproducer: String,
+    pub subject: String,
+    pub kind: SuiteKind,
+    pub before: CaseSize,
+    pub after: CaseSize,
+    /// Oracles or scorers that the case violates.
+    pub causes: Vec<String>,
+    /// Failures of the original.
+    pub first: MeasuredRate,
+    /// Failures of the reproducer, in trials of their own.
+    pub rate: MeasuredRate,
+    /// Trials in all.
+    pub trials: u64,
+    /// The trials were used up before the search ended.
+    pub exhausted: bool,
+    pub(super) text: CaseText,
+}
+
+impl ShrunkCase {
+    /// Returns the texts of the attacker in the reproducer; for other cases, the messages of the user.
+    pub fn texts(&self) -> Vec<String> {
+        if !self.text.attack_texts.is_empty() {
+            return self.text.attack_texts.clone();
+        }
+        let turns = self.text.case["brief"]["turns"].as_array().cloned().unwrap_or_default();
+        turns.iter().filter_map(|turn| turn.as_str().map(str::to_owned)).collect()
+    }
+
+    /// Returns the name of the file of the reproducer.
+    pub fn file_name(&self) -> String {
+        format!("{}.yaml", self.reproducer)
+    }
+
+    /// Returns the reproducer: a suite with one case, as YAML.
+    pub fn to_yaml(&self) -> String {
+        let Self { case, subject, rate, first, before, after, .. } = self;
+        let about = format!(
+            "Reduced from {case}, from {} to {} characters. It failed in {rate} of {subject}; the original in {first}.",
+            before.characters, after.characters
+        );
+        let comment = format!(
+            "# Reproducer of {case}, written by `bardo-eval shrink`. Play it with `bardo-eval run --case-file FILE --subject {subject}`,\n# or keep it in suites/{}/ as a regression case. Measured: it failed in {rate}.\n# Violated: {}.\n",
+            self.kind.word(),
+            self.causes.join(", ")
+        );
+        // Names of subjects may be commands.
+        format!("{}{}", one_comment(&comment), self.text.suite(&about))
+    }
+}
+
+/// Keeps every line of a comment a comment, whatever names it contains.
+fn one_comment(text: &str) -> String {
+    let lines = text.lines().map(|line| if line.starts_with('#') { line.to_owned() } else { format!("# {line}") });
+    lines.map(|line| line.replace(|c: char| c.is_control(), " ") + "\n").collect()
+}
