@@ -12,6 +12,8 @@ pub enum StoreError {
     NotConverted { id: String, why: String },
     #[error("run {id} cannot be read back: {why}")]
     Unreadable { id: String, why: String },
+    #[error("the file is not one of production traces")]
+    NotProduction,
     #[error("run {id} is in use by another process")]
     InUse { id: String },
     /// Failed write, possibly an earlier one that no caller waited for.
@@ -31,6 +33,7 @@ impl StoreError {
         match self {
             StoreError::NewerVersion { .. } => "use the version that wrote it, or another --store",
             StoreError::NotConverted { .. } => "nothing was changed; use another --store",
+            StoreError::NotProduction => "name another file with --traces",
             StoreError::Sqlite(_) | StoreError::Unreadable { .. } | StoreError::InUse { .. } | StoreError::Journal(_) => "",
         }
     }
