@@ -59,10 +59,16 @@ impl<'w> LogScorer<'w> {
         if let Some(case) = workspace.case(&recording.transcript.case) {
             return (CaseKnowledge::Known, score(case, &scorers_for_case(workspace, case)));
         }
+        (CaseKnowledge::Unknown, self.score_without_expectations(recording))
+    }
+
+    /// Scores a recording as if its case were unknown. Without a workspace there are no scores.
+    pub fn score_without_expectations(&self, recording: &LogRecording) -> Vec<Score> {
+        let Some(workspace) = self.workspace else { return vec![] };
         let case = unknown_case(workspace, recording);
         let mut scorers = scorers_for_case(workspace, &case);
         scorers.retain(|scorer| EXPECTATION_FREE.contains(&scorer.id()));
-        (CaseKnowledge::Unknown, score(&case, &scorers))
+        score_trial(workspace, &case, &scorers, &recording.transcript, &self.claim)
     }
 }
 

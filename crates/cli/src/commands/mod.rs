@@ -3,6 +3,7 @@
 mod case;
 mod chat;
 mod ci;
+mod collect;
 mod compare;
 mod completions;
 mod cost;
@@ -26,11 +27,13 @@ mod selftest;
 mod show;
 mod smoke;
 mod tools;
+mod watch;
 mod world;
 
 pub(crate) use case::case;
 pub(crate) use chat::chat;
 pub(crate) use ci::ci;
+pub(crate) use collect::collect;
 pub(crate) use compare::compare;
 pub(crate) use completions::completions;
 pub(crate) use cost::cost;
@@ -50,6 +53,7 @@ pub(crate) use selftest::selftest;
 pub(crate) use show::show;
 pub(crate) use smoke::smoke;
 pub(crate) use tools::tools;
+pub(crate) use watch::watch;
 pub(crate) use world::world;
 
 use crate::exit::ExitKind;

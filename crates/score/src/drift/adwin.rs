@@ -64,14 +64,16 @@ impl Adwin {
         if !self.seen.is_multiple_of(TEST_EVERY) || self.n < 2.0 * MIN_SIDE {
             return None;
         }
-        let mut cut = None;
-        while let Some(found) = self.find_cut() {
-            cut = Some(found);
-            self.drop_oldest();
+        let mut first: Option<WindowCut> = None;
+        while let Some(cut) = self.find_cut() {
+            while self.n > cut.samples {
+                self.drop_oldest();
+            }
+            first.get_or_insert(cut);
         }
-        let cut: WindowCut = cut?;
-        let since = self.sizes.iter().rev().find_map(|row| row.front()).map_or(cut.since, |oldest| oldest.from);
-        Some(WindowCut { since, after: self.mean().unwrap_or(cut.after), samples: self.n, ..cut })
+        let since = self.sizes.iter().rev().find_map(|row| row.front()).map(|oldest| oldest.from);
+        let found = first?;
+        Some(WindowCut { since: since.unwrap_or(found.since), after: self.mean().unwrap_or(found.after), samples: self.n, ..found })
     }
 
     fn push(&mut self, bucket: Bucket) {
@@ -111,12 +113,13 @@ impl Adwin {
         }
     }
 
-    /// Returns the first cut, from the oldest side, at which the means differ by more than chance explains.
+    /// Returns the cut at which the means differ most beyond what chance explains, so that it lies where the change began.
     fn find_cut(&self) -> Option<WindowCut> {
         let mean = self.sum / self.n;
         let variance = (self.squares / self.n - mean * mean).max(0.0);
         let log = (2.0 * self.n.ln() / self.delta).ln();
         let (mut n, mut sum) = (0.0, 0.0);
+        let mut best: Option<(f64, WindowCut)> = None;
         for bucket in self.sizes.iter().rev().flatten() {
             n += bucket.n;
             sum += bucket.sum;
@@ -130,11 +133,12 @@ impl Adwin {
             let harmonic = 1.0 / (1.0 / n + 1.0 / rest);
             let bound = (2.0 / harmonic * variance * log).sqrt() + 2.0 / (3.0 * harmonic) * log;
             let (before, after) = (sum / n, (self.sum - sum) / rest);
-            if (before - after).abs() > bound {
-                return Some(WindowCut { since: bucket.from, before, after, samples: rest });
+            let excess = (before - after).abs() / bound;
+            if excess > best.map_or(1.0, |(most, _)| most) {
+                best = Some((excess, WindowCut { since: bucket.from, before, after, samples: rest }));
             }
         }
-        None
+        best.map(|(_, cut)| cut)
     }
 }
 

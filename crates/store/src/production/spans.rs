@@ -3,7 +3,7 @@
 use super::counters::{ProductionCounter, count};
 use super::{ProductionStore, TraceId};
 use crate::StoreError;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
 
 /// Span to be stored.
@@ -56,63 +56,22 @@ struct TraceGrowth {
 }
 
 impl ProductionStore {
-    /// Stores spans in one durable commit. A span is known by its trace and span id; a repetition changes nothing.
+    /// Stores the spans of several requests in one durable commit. A span is known by its trace and span id; a repetition changes nothing.
     ///
     /// # Errors
     ///
     /// Fails if the commit fails; then no span is stored.
-    pub fn add_spans(&self, spans: &[NewSpan], now_ms: u64, limits: SpanLimits) -> Result<StoredSpans, StoreError> {
+    pub fn add_spans(&self, requests: &[Vec<NewSpan>], now_ms: u64, limits: SpanLimits) -> Result<Vec<StoredSpans>, StoreError> {
         let transaction = self.transaction()?;
-        let mut found = StoredSpans::default();
-        {
-            let mut by_trace: BTreeMap<&TraceId, Vec<&NewSpan>> = BTreeMap::new();
-            for span in spans {
-                by_trace.entry(&span.trace).or_default().push(span);
-            }
-            let mut is_dropped = transaction.prepare_cached("SELECT 1 FROM dropped WHERE trace = ?1")?;
-            let mut sizes = transaction.prepare_cached("SELECT spans, bytes FROM open_traces WHERE trace = ?1")?;
-            let mut insert =
-                transaction.prepare_cached("INSERT OR IGNORE INTO spans (trace, span, received_ms, body) VALUES (?1, ?2, ?3, ?4)")?;
-            let mut grow = transaction.prepare_cached(
-                "INSERT INTO open_traces (trace, first_ms, last_ms, spans, bytes, root_ended) VALUES (?1, ?2, ?2, ?3, ?4, ?5)
-                 ON CONFLICT (trace) DO UPDATE SET last_ms = max(last_ms, ?2), spans = spans + ?3, bytes = bytes + ?4,
-                                                   root_ended = max(root_ended, ?5)",
-            )?;
-            for (trace, spans) in by_trace {
-                if is_dropped.exists([&trace[..]])? {
-                    found.late += spans.len() as u64;
-                    continue;
-                }
-                let before: Option<(u64, u64)> =
-                    sizes.query_row([&trace[..]], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-                let before = before.unwrap_or_default();
-                let mut growth = TraceGrowth::default();
-                for span in spans {
-                    let size = span.body.len() as u64;
-                    if before.0 + growth.spans >= limits.spans || before.1 + growth.bytes + size > limits.bytes {
-                        found.over_limit += 1;
-                        continue;
-                    }
-                    if insert.execute(params![&trace[..], &span.span[..], now_ms, span.body])? == 0 {
-                        found.repeated += 1;
-                        continue;
-                    }
-                    growth.spans += 1;
-                    growth.bytes += size;
-                    growth.root_ended |= span.is_root;
-                }
-                found.stored += growth.spans;
-                if growth.spans > 0 {
-                    grow.execute(params![&trace[..], now_ms, growth.spans, growth.bytes, growth.root_ended])?;
-                }
-            }
-        }
-        count(&transaction, ProductionCounter::SpansStored, found.stored)?;
-        count(&transaction, ProductionCounter::SpansRepeated, found.repeated)?;
-        count(&transaction, ProductionCounter::SpansLate, found.late)?;
-        count(&transaction, ProductionCounter::SpansOverLimit, found.over_limit)?;
+        let results: Vec<StoredSpans> =
+            requests.iter().map(|spans| add_request(&transaction, spans, now_ms, limits)).collect::<Result<_, _>>()?;
+        let sum = |part: fn(&StoredSpans) -> u64| results.iter().map(part).sum();
+        count(&transaction, ProductionCounter::SpansStored, sum(|found| found.stored))?;
+        count(&transaction, ProductionCounter::SpansRepeated, sum(|found| found.repeated))?;
+        count(&transaction, ProductionCounter::SpansLate, sum(|found| found.late))?;
+        count(&transaction, ProductionCounter::SpansOverLimit, sum(|found| found.over_limit))?;
         transaction.commit()?;
-        Ok(found)
+        Ok(results)
     }
 
     /// Returns open traces that are complete, the longest quiet first: the root ended and no span came for `settle_ms`, or the first span
@@ -147,6 +106,52 @@ impl ProductionStore {
     pub fn span_count(&self) -> Result<u64, StoreError> {
         Ok(self.connection.query_row("SELECT count(*) FROM spans", [], |row| row.get(0))?)
     }
+}
+
+fn add_request(transaction: &Connection, spans: &[NewSpan], now_ms: u64, limits: SpanLimits) -> Result<StoredSpans, StoreError> {
+    let mut found = StoredSpans::default();
+    let mut by_trace: BTreeMap<&TraceId, Vec<&NewSpan>> = BTreeMap::new();
+    for span in spans {
+        by_trace.entry(&span.trace).or_default().push(span);
+    }
+    let mut is_dropped = transaction.prepare_cached("SELECT 1 FROM dropped WHERE trace = ?1")?;
+    let mut sizes = transaction.prepare_cached("SELECT spans, bytes FROM open_traces WHERE trace = ?1")?;
+    let mut insert =
+        transaction.prepare_cached("INSERT OR IGNORE INTO spans (trace, span, received_ms, body) VALUES (?1, ?2, ?3, ?4)")?;
+    let mut grow = transaction.prepare_cached(
+        "INSERT INTO open_traces (trace, first_ms, last_ms, spans, bytes, root_ended) VALUES (?1, ?2, ?2, ?3, ?4, ?5)
+         ON CONFLICT (trace) DO UPDATE SET last_ms = max(last_ms, ?2), spans = spans + ?3, bytes = bytes + ?4,
+                                           root_ended = max(root_ended, ?5)",
+    )?;
+    for (trace, spans) in by_trace {
+        if is_dropped.exists([&trace[..]])? {
+            found.late += spans.len() as u64;
+            continue;
+        }
+        let before: Option<(u64, u64)> =
+            sizes.query_row([&trace[..]], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let before = before.unwrap_or_default();
+        let mut growth = TraceGrowth::default();
+        for span in spans {
+            let size = span.body.len() as u64;
+            if before.0 + growth.spans >= limits.spans || before.1 + growth.bytes + size > limits.bytes {
+                found.over_limit += 1;
+                continue;
+            }
+            if insert.execute(params![&trace[..], &span.span[..], now_ms, span.body])? == 0 {
+                found.repeated += 1;
+                continue;
+            }
+            growth.spans += 1;
+            growth.bytes += size;
+            growth.root_ended |= span.is_root;
+        }
+        found.stored += growth.spans;
+        if growth.spans > 0 {
+            grow.execute(params![&trace[..], now_ms, growth.spans, growth.bytes, growth.root_ended])?;
+        }
+    }
+    Ok(found)
 }
 
 fn open_trace(row: &rusqlite::Row<'_>) -> rusqlite::Result<OpenTrace> {
