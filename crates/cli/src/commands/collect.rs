@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use store::production::ProductionStore;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// Pause between two steps of the worker.
 const STEP_PAUSE: Duration = Duration::from_millis(500);
@@ -44,11 +44,11 @@ async fn serve_until_stopped(io: &CliOutput, workspace: &Workspace, args: &Colle
     let clock = Clock::system();
     let gauges = GaugeText::default();
     let webhook = webhook(args)?;
-    let mut lines = args.alerts.as_deref().map(|path| files::open_append(path)).transpose().map_err(UserError::caused_by)?;
+    let lines = args.alerts.as_deref().map(files::open_append).transpose().map_err(UserError::caused_by)?;
     let settings = settings(workspace, args, clock, gauges.clone())?;
     create_parent(&args.traces.traces)?;
     let store = ProductionStore::open(&args.traces.traces)?;
-    let delivery = ProductionStore::open(&args.traces.traces)?;
+    let mut delivery = AlertDelivery { io, store: ProductionStore::open(&args.traces.traces)?, lines, webhook, clock };
     let collector = Collector::start(settings).await.map_err(collector_error)?;
     for at in collector.addresses() {
         io.print_message(&format!("listening on {at} for OTLP over HTTP (/v1/traces) and gRPC"));
@@ -64,9 +64,7 @@ async fn serve_until_stopped(io: &CliOutput, workspace: &Workspace, args: &Colle
             loop {
                 tokio::select! {
                     ended = &mut ended => break ended,
-                    Some((n, alert)) = alerts.recv() => {
-                        deliver(io, &delivery, n, &alert, lines.as_deref_mut(), webhook.as_ref(), clock).await;
-                    }
+                    Some(alert) = alerts.recv() => delivery.deliver(alert).await,
                 }
             }
         };
@@ -74,21 +72,12 @@ async fn serve_until_stopped(io: &CliOutput, workspace: &Workspace, args: &Colle
         stop.store(true, Ordering::Relaxed);
     });
     drop(collector);
-    drain(io, &delivery, alerts, lines.as_deref_mut(), clock).await;
-    stopped.map_err(UserError::caused_by)
-}
-
-/// Writes alerts that were raised while the collector stopped.
-async fn drain(
-    io: &CliOutput,
-    store: &ProductionStore,
-    mut alerts: UnboundedReceiver<NumberedAlert>,
-    mut lines: Option<&mut (dyn std::io::Write + Send)>,
-    clock: Clock,
-) {
-    while let Ok((n, alert)) = alerts.try_recv() {
-        deliver(io, store, n, &alert, lines.as_deref_mut(), None, clock).await;
+    // Those that were raised while the collector stopped.
+    delivery.webhook = None;
+    while let Ok(alert) = alerts.try_recv() {
+        delivery.deliver(alert).await;
     }
+    stopped.map_err(UserError::caused_by)
 }
 
 fn settings(workspace: &Workspace, args: &CollectArgs, clock: Clock, gauges: GaugeText) -> Result<CollectorSettings, UserError> {
@@ -174,31 +163,32 @@ fn work(
     }
 }
 
-/// Prints an alert, appends it to the file and sends it to the webhook.
-async fn deliver(
-    io: &CliOutput,
-    store: &ProductionStore,
-    n: u64,
-    alert: &ProductionAlert,
-    lines: Option<&mut (dyn std::io::Write + Send)>,
-    webhook: Option<&Webhook>,
+/// Receivers of alerts.
+struct AlertDelivery<'a> {
+    io: &'a CliOutput,
+    store: ProductionStore,
+    lines: Option<Box<dyn std::io::Write + Send>>,
+    webhook: Option<Webhook>,
     clock: Clock,
-) {
-    io.print_message(&format!("alert: {}", report::escape_control(&alert.title)));
-    let body = serde_json::to_string(alert).unwrap_or_default();
-    if let Some(lines) = lines
-        && let Err(error) = writeln!(lines, "{body}").and_then(|()| lines.flush())
-    {
-        io.print_message(&format!("the alert cannot be written: {error}"));
-    }
-    if let Some(webhook) = webhook {
-        match webhook.send(&alert.key, &body).await {
-            Ok(()) => {
-                if let Err(error) = store.alert_sent(n, unix_ms(clock) / 1000) {
-                    io.print_message(&format!("the delivery cannot be noted: {error}"));
-                }
-            }
-            Err(error) => io.print_message(&error.to_string()),
+}
+
+impl AlertDelivery<'_> {
+    /// Prints an alert, appends it to the file and sends it to the webhook.
+    async fn deliver(&mut self, (n, alert): NumberedAlert) {
+        self.io.print_message(&format!("alert: {}", report::escape_control(&alert.title)));
+        let body = serde_json::to_string(&alert).unwrap_or_default();
+        if let Some(lines) = &mut self.lines
+            && let Err(error) = writeln!(lines, "{body}").and_then(|()| lines.flush())
+        {
+            self.io.print_message(&format!("the alert cannot be written: {error}"));
+        }
+        let Some(webhook) = &self.webhook else { return };
+        let noted = match webhook.send(&alert.key, &body).await {
+            Ok(()) => self.store.alert_sent(n, unix_ms(self.clock) / 1000).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(why) = noted {
+            self.io.print_message(&why);
         }
     }
 }

@@ -12,8 +12,8 @@ pub struct StabilityIndex {
     pub moved: Vec<(String, f64, f64)>,
 }
 
-/// Standard deviations on each side of the interval.
-const WIDTH: f64 = 3.0;
+/// Standard deviations on each side of the interval, which holds 90 %.
+const WIDTH: f64 = 1.645;
 /// Count that is added to each kind, so that one that was never seen has a share.
 const PRIOR: f64 = 0.5;
 

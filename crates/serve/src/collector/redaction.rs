@@ -20,7 +20,7 @@ const PATTERNS: &[&str] = &[
     r"\b(?:ghp|gho|ghs|github_pat)_[A-Za-z0-9_]{20,}",
     r"\bAKIA[0-9A-Z]{16}\b",
     r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
-    r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+    r"\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
     // A private key looks like the hash of a transaction, so that only its name gives it away.
     r#"(?i)(?P<kept>(?:private|secret|api|signing|signer|wallet)[ _-]?key\\?["']?\s*(?:[:=]|\bis\b)\s*\\?["']?)(?:0x)?[A-Za-z0-9+/=_-]{8,}"#,
     r#"(?i)(?P<kept>(?:password|passphrase|access[ _-]?token|refresh[ _-]?token)\\?["']?\s*(?:[:=]|\bis\b)\s*\\?["']?)[^\s"'\\,}]{4,}"#,
