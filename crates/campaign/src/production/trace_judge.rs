@@ -3,7 +3,7 @@
 use super::keep_rules::keep_reasons;
 use crate::logs::LogScorer;
 use foreign::{AttackQuestion, LogPlace, TraceReading, read_spans};
-use model::{EventKind, RunClaim, Workspace};
+use model::{EventKind, RunClaim, ScorerId, Workspace};
 use score::production::{SampleWeight, is_sampled};
 use serde_json::Value;
 use store::StoreError;
@@ -13,6 +13,9 @@ use store::production::{KeptTrace, OpenTrace, ProductionStore, TraceDecision, Tr
 const GROUP: usize = 64;
 /// Seconds by which the clock of a client may differ from ours. Beyond, our own time counts.
 const MAX_SKEW_S: u64 = 86_400;
+
+/// Scorers of the agent files, which logs of others do not know.
+const AGENT_SCORERS: &[ScorerId] = &[ScorerId::BehavioralInvariants];
 
 /// Reads, samples and scores traces.
 #[derive(Debug)]
@@ -51,7 +54,7 @@ impl<'w> TraceJudge<'w> {
         if !sampled && reasons.is_empty() {
             return TraceDecision::Drop;
         }
-        let scores = self.scorer.score_without_expectations(&reading.recording);
+        let scores = self.scorer.score_without_expectations(&reading.recording, AGENT_SCORERS);
         let weight = SampleWeight::of(!reasons.is_empty(), rate);
         TraceDecision::Keep(Box::new(KeptTrace {
             trace: open.trace,
