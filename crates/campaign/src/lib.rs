@@ -17,6 +17,7 @@ mod judging;
 mod logs;
 mod plan;
 mod prepare;
+mod production;
 mod red_team;
 mod rescore;
 mod run_store;
@@ -50,6 +51,10 @@ pub use logs::{
 };
 pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
+pub use production::{
+    BudgetBurn, DriftReplay, LatencyRow, ProductionAlert, ProductionReport, ProductionWorker, ReportWindow, SettleResult, SpendRow,
+    TraceJudge, UsageTable, WorkerStep, draft_from_trace, new_alerts, settle_traces,
+};
 pub use red_team::{AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, attack_workspace, stored_run_workspace, with_case_files};
 pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};
 pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};

@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         io.print_message(&warning);
     }
     let has_reports = matches!(cli.command, CliCommand::Smoke(_) | CliCommand::Run(_) | CliCommand::RedTeam(_) | CliCommand::Score(_));
-    let has_tables = matches!(cli.command, CliCommand::Selftest(_) | CliCommand::Guard(_) | CliCommand::Compare(_));
+    let has_tables = matches!(cli.command, CliCommand::Selftest(_) | CliCommand::Guard(_) | CliCommand::Compare(_) | CliCommand::Watch(_));
     let is_plan = matches!(cli.command, CliCommand::Ci(args::CiCommand::Plan(_)));
     let fits = match cli.global.format {
         ReportFormat::Text | ReportFormat::Json => true,
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         ReportFormat::Junit | ReportFormat::Sarif => has_reports,
     };
     if !fits {
-        let what = "only smoke, run, redteam and score have JUnit, Markdown, GitHub and SARIF reports; selftest, guard eval and compare have Markdown";
+        let what = "only smoke, run, redteam and score have JUnit, Markdown, GitHub and SARIF reports; selftest, guard eval, compare and watch have Markdown";
         io.print_message(&UserError::new(what, "use --format text or json").to_string());
         return ExitKind::Usage.into();
     }
@@ -72,6 +72,8 @@ fn main() -> ExitCode {
         CliCommand::Cost(args) => commands::cost(&io, &source, &args),
         CliCommand::Golden(command) => commands::golden(&io, &source, &command),
         CliCommand::Chat(args) => commands::chat(&io, &source, &args),
+        CliCommand::Collect(args) => commands::collect(&io, &source, &args),
+        CliCommand::Watch(args) => commands::watch(&io, &source, &args),
         CliCommand::Case(command) => commands::case(&io, &source, &command),
         CliCommand::Guard(command) => commands::guard(&io, &command),
         CliCommand::Judge(command) => commands::judge(&io, &source, &command),

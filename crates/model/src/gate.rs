@@ -28,6 +28,8 @@ pub struct Gate {
     /// Trials of a case that must all pass, for `pass_hat_k`; absent if all trials of the run must.
     pub k: Option<u64>,
     pub bound: GateBound,
+    /// Span of production traffic on which the gate is judged too; absent if it is not.
+    pub window: Option<GateWindow>,
     pub why: String,
     /// Reason why the gate may be weaker than the line of the specification that it quotes.
     pub deviates: Option<Spanned<String>>,
@@ -125,6 +127,34 @@ impl GateBound {
     }
 }
 
+/// Span of production traffic that a gate is judged on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GateWindow {
+    Hour,
+    Day,
+    Week,
+}
+
+impl GateWindow {
+    pub const ALL: &[(&str, GateWindow)] = &[("1h", GateWindow::Hour), ("24h", GateWindow::Day), ("7d", GateWindow::Week)];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            GateWindow::Hour => "1h",
+            GateWindow::Day => "24h",
+            GateWindow::Week => "7d",
+        }
+    }
+
+    pub fn seconds(self) -> u64 {
+        match self {
+            GateWindow::Hour => 3_600,
+            GateWindow::Day => 86_400,
+            GateWindow::Week => 604_800,
+        }
+    }
+}
+
 const AGGREGATES: &[(&str, GateAggregate)] = &[
     ("rate", GateAggregate::Rate),
     ("miss_rate", GateAggregate::MissRate),
@@ -177,6 +207,7 @@ fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
     let k = fields.optional("k", unsigned);
     let at_least = fields.optional("at_least", number);
     let at_most = fields.optional("at_most", number);
+    let window = fields.optional("window", one_of(GateWindow::ALL));
     let why = fields.required_by_policy("why", text);
     let deviates = fields.optional("deviates", spanned(text));
     fields.close();
@@ -205,6 +236,7 @@ fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
         aggregate: aggregate.unwrap_or(GateAggregate::Rate),
         k,
         bound: bound?,
+        window,
         why: why.unwrap_or_default(),
         deviates,
         at: report.location(node.line),

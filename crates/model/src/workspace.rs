@@ -19,6 +19,7 @@ use crate::output::OutputSchema;
 use crate::policy::Policy;
 use crate::probe::Probe;
 use crate::problem::Problem;
+use crate::production::ProductionSettings;
 use crate::registry::ChainRegistry;
 use crate::review::ReviewRole;
 use crate::skill::Skill;
@@ -50,6 +51,8 @@ pub struct Workspace {
     pub defaults: RunDefaults,
     pub coverage: Option<CoverageMinimums>,
     pub version: Option<WorkspaceVersion>,
+    /// Settings of the collector of production traces.
+    pub production: ProductionSettings,
     /// Programs that score trials.
     pub scorers: Vec<ExternalScorer>,
     pub hash: ContentHash,

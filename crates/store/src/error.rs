@@ -14,6 +14,8 @@ pub enum StoreError {
     Unreadable { id: String, why: String },
     #[error("the store is on a read-only file system, and {why}")]
     ReadOnly { why: &'static str },
+    #[error("the file is not one of production traces")]
+    NotProduction,
     #[error("run {id} is in use by another process")]
     InUse { id: String },
     /// Failed write, possibly an earlier one that no caller waited for.
@@ -34,6 +36,7 @@ impl StoreError {
             StoreError::NewerVersion { .. } => "use the version that wrote it, or another --store",
             StoreError::NotConverted { .. } => "nothing was changed; use another --store",
             StoreError::ReadOnly { .. } => "copy it to a folder that can be written to, with its -wal file if there is one",
+            StoreError::NotProduction => "name another file with --traces",
             StoreError::Sqlite(_) | StoreError::Unreadable { .. } | StoreError::InUse { .. } | StoreError::Journal(_) => "",
         }
     }

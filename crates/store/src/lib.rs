@@ -9,6 +9,7 @@ mod journal;
 mod lock;
 mod migrate;
 mod open;
+pub mod production;
 mod runs;
 mod schema;
 mod spending;

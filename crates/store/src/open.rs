@@ -75,7 +75,7 @@ fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
 
 /// Creates the file so that only its owner can read it: transcripts and replies are in it. SQLite gives its other files the same mode.
 /// A failure is reported when SQLite opens the file.
-fn create_private(path: &Path) {
+pub(crate) fn create_private(path: &Path) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -84,7 +84,7 @@ fn create_private(path: &Path) {
 }
 
 /// Keeps the default folder of stores out of git, whichever repository it lies in. Other folders are the user's.
-fn ignore_in_git(path: &Path) {
+pub(crate) fn ignore_in_git(path: &Path) {
     let Some(folder) = path.parent().filter(|folder| folder.file_name().is_some_and(|name| name == ".bardo-eval")) else { return };
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);

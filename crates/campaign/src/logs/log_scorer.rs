@@ -59,10 +59,17 @@ impl<'w> LogScorer<'w> {
         if let Some(case) = workspace.case(&recording.transcript.case) {
             return (CaseKnowledge::Known, score(case, &scorers_for_case(workspace, case)));
         }
+        (CaseKnowledge::Unknown, self.score_without_expectations(recording, &[]))
+    }
+
+    /// Scores a recording as if its case were unknown, with more scorers than logs of others exercise. Without a workspace there are no
+    /// scores.
+    pub fn score_without_expectations(&self, recording: &LogRecording, more: &[ScorerId]) -> Vec<Score> {
+        let Some(workspace) = self.workspace else { return vec![] };
         let case = unknown_case(workspace, recording);
         let mut scorers = scorers_for_case(workspace, &case);
-        scorers.retain(|scorer| EXPECTATION_FREE.contains(&scorer.id()));
-        (CaseKnowledge::Unknown, score(&case, &scorers))
+        scorers.retain(|scorer| EXPECTATION_FREE.contains(&scorer.id()) || more.contains(&scorer.id()));
+        score_trial(workspace, &case, &scorers, &recording.transcript, &self.claim)
     }
 }
 

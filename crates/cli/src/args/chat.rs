@@ -2,6 +2,7 @@
 
 use super::evidence::parse_share;
 use super::run::{DefenceArg, ImportedToolArgs};
+use super::production::TracesArgs;
 use super::store::StoreArgs;
 use clap::{Args, Subcommand};
 use launcher::SandboxMode;
@@ -82,9 +83,9 @@ pub(crate) struct CalibrateArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CaseCommand {
-    /// Draft a case from a stored trial and run the smoke checks on it
+    /// Draft a case from a stored trial or a production trace and run the smoke checks on it
     #[command(
-        after_help = "Example:\n  bardo-eval case new --from 8d41f0/3f2a91c0 --id sell_some_ether -o evals/suites/behavior/sell_some_ether.yaml"
+        after_help = "Examples:\n  bardo-eval case new --from 8d41f0/3f2a91c0 --id sell_some_ether -o evals/suites/behavior/sell_some_ether.yaml\n  bardo-eval case new --trace 0af7651916cd43dd8448eb211c80319c -o evals/suites/behavior/incident.yaml"
     )]
     New(CaseNewArgs),
 }
@@ -92,8 +93,13 @@ pub(crate) enum CaseCommand {
 #[derive(Debug, Args)]
 pub(crate) struct CaseNewArgs {
     /// Trial to draft from, by id prefixes of its run and of itself
-    #[arg(long, value_name = "RUN/TRIAL")]
-    pub from: String,
+    #[arg(long, value_name = "RUN/TRIAL", required_unless_present = "trace")]
+    pub from: Option<String>,
+    /// Kept production trace to draft from, with the answers of its tools as fixtures
+    #[arg(long, value_name = "ID", conflicts_with = "from")]
+    pub trace: Option<String>,
+    #[command(flatten)]
+    pub traces: TracesArgs,
     /// Id of the case [default: the first words of the user]
     #[arg(long, value_name = "NAME")]
     pub id: Option<String>,

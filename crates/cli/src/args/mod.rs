@@ -10,6 +10,7 @@ mod golden;
 mod guard;
 mod list;
 mod logs;
+mod production;
 mod red_team;
 mod report_files;
 mod run;
@@ -30,6 +31,7 @@ pub(crate) use former_flags::former_flag_warnings;
 pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
 pub(crate) use guard::{GuardCommand, GuardEvalArgs, SplitArg};
 pub(crate) use list::{ListArgs, ListTarget};
+pub(crate) use production::{CollectArgs, TracesArgs, WatchArgs};
 pub(crate) use red_team::RedTeamArgs;
 pub(crate) use report_files::{ReportFileArgs, ReportKind};
 pub(crate) use run::{DefenceArg, RunArgs, SmokeArgs};
@@ -183,7 +185,17 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  bardo-eval chat --agent trade-executor --subject baseline\n  bardo-eval chat --case sell_ether_for_usdc --subject claude-sonnet\n  echo 'What do I hold?' | bardo-eval chat --profile data --world defi_small --format json"
     )]
     Chat(ChatArgs),
-    /// Draft cases from stored trials
+    /// Tier 5: receive production traces over OTLP, score a sample of them and raise alerts
+    #[command(
+        after_help = "Examples:\n  bardo-eval collect\n  bardo-eval collect --listen 127.0.0.1:4318 --webhook https://hooks.example/alerts\n  bardo-eval collect --listen 0.0.0.0:4318 --tls-cert cert.pem --tls-key key.pem\n\nEnvironment: BARDO_EVAL_COLLECT_TOKEN is the bearer token of clients, BARDO_EVAL_WEBHOOK_SECRET signs alerts."
+    )]
+    Collect(CollectArgs),
+    /// Tier 5: judge the gates on collected traces, and show drift, cost and latency
+    #[command(
+        after_help = "Examples:\n  bardo-eval watch                        live, until Ctrl-C\n  bardo-eval watch --once --window 1h     once, for cron\n  bardo-eval watch --once --format markdown -o report.md\n\nExit codes of --once: 0 all gates met, 1 a gate missed or a change found in the window, 2 invalid arguments, 3 no evidence."
+    )]
+    Watch(WatchArgs),
+    /// Draft cases from stored trials or production traces
     #[command(subcommand)]
     Case(CaseCommand),
     /// Measure guards against injected text

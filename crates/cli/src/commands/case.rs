@@ -1,4 +1,4 @@
-//! `case new`: drafts a case from a stored trial and runs the smoke checks on it.
+//! `case new`: drafts a case from a stored trial or a production trace and runs the smoke checks on it.
 
 use super::chat::ChatScenario;
 use crate::args::{CaseCommand, CaseNewArgs};
@@ -23,14 +23,14 @@ fn new_case(io: &CliOutput, source: &WorkspaceSource, args: &CaseNewArgs) -> Exi
         Err(problems) => return report::print_problems(io, "case new", &problems),
     };
     super::print_load_warnings(io, &workspace);
-    let drafted = match draft_from_trial(&workspace, args) {
+    let drafted = match draft(&workspace, args) {
         Ok(drafted) => drafted,
         Err(why) => return report::print_refusal(io, "case new", &[why]),
     };
     let path = format!("suites/{}/{}.yaml", drafted.kind.word(), drafted.id);
     let text = format!(
-        "# Drafted from trial {}. It expects what happened; edit it to expect what should happen.\n# A draft authorises nothing: if the user allowed to spend, say how much under `intent:`.\n{}",
-        args.from,
+        "# Drafted from {}. It expects what happened; edit it to expect what should happen.\n# A draft authorises nothing: if the user allowed to spend, say how much under `intent:`.\n{}",
+        drafted_from(args),
         yaml::emit(&drafted.suite)
     );
     let errors = draft_errors(files, &path, &text);
@@ -43,9 +43,27 @@ fn new_case(io: &CliOutput, source: &WorkspaceSource, args: &CaseNewArgs) -> Exi
     io.print_result(&text, if errors.is_empty() { ExitKind::Clean } else { ExitKind::Missed })
 }
 
-fn draft_from_trial(workspace: &Workspace, args: &CaseNewArgs) -> Result<CaseDraft, UserError> {
+fn drafted_from(args: &CaseNewArgs) -> String {
+    match (&args.from, &args.trace) {
+        (Some(from), _) => format!("trial {from}"),
+        (None, trace) => format!("production trace {}", trace.as_deref().unwrap_or_default()),
+    }
+}
+
+fn draft(workspace: &Workspace, args: &CaseNewArgs) -> Result<CaseDraft, UserError> {
+    if let Some(trace) = &args.trace {
+        let store = super::watch::open_traces(&args.traces)?;
+        let id = super::watch::parse_trace_id(trace)?;
+        let remedy = "`bardo-eval watch --once --format json` lists traces; those outside the sample are not kept";
+        let kept = store.kept_trace(&id)?.ok_or_else(|| UserError::new(format!("there is no kept trace {trace}"), remedy))?;
+        return campaign::draft_from_trace(workspace, &kept, args.id.as_deref());
+    }
+    draft_from_trial(workspace, args.from.as_deref().unwrap_or_default(), args)
+}
+
+fn draft_from_trial(workspace: &Workspace, from: &str, args: &CaseNewArgs) -> Result<CaseDraft, UserError> {
     let (run, trial) =
-        args.from.split_once('/').ok_or_else(|| UserError::without_remedy("--from expects RUN/TRIAL, each as an id or id prefix"))?;
+        from.split_once('/').ok_or_else(|| UserError::without_remedy("--from expects RUN/TRIAL, each as an id or id prefix"))?;
     let run = stored_runs::open_run(&args.store.store, Some(run))?;
     let found = run.find_trial(trial)?;
     let scenario = ChatScenario::from_name(workspace, &found.transcript.case)?;

@@ -3,6 +3,7 @@
 mod case;
 mod chat;
 mod ci;
+mod collect;
 mod compare;
 mod completions;
 mod cost;
@@ -28,11 +29,13 @@ mod shrink;
 mod smoke;
 mod tools;
 mod view;
+mod watch;
 mod world;
 
 pub(crate) use case::case;
 pub(crate) use chat::chat;
 pub(crate) use ci::ci;
+pub(crate) use collect::collect;
 pub(crate) use compare::compare;
 pub(crate) use completions::completions;
 pub(crate) use cost::cost;
@@ -54,6 +57,7 @@ pub(crate) use shrink::shrink;
 pub(crate) use smoke::smoke;
 pub(crate) use tools::tools;
 pub(crate) use view::view;
+pub(crate) use watch::watch;
 pub(crate) use world::world;
 
 use crate::exit::ExitKind;

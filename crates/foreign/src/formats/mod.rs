@@ -8,6 +8,7 @@ pub(crate) mod openai_chat;
 pub(crate) mod openai_responses;
 pub(crate) mod otlp;
 mod otlp_attributes;
+pub(crate) mod otlp_facts;
 mod otlp_messages;
 pub(crate) mod tau2;
 pub(crate) mod tau_bench;

@@ -22,12 +22,12 @@ const MAX_DEPTH: usize = 64;
 /// Span with its attributes converted.
 #[derive(Debug)]
 pub(crate) struct TraceSpan {
-    id: String,
-    parent: Option<String>,
-    name: String,
-    start: u64,
-    end: u64,
-    attributes: Map<String, Value>,
+    pub(super) id: String,
+    pub(super) parent: Option<String>,
+    pub(super) name: String,
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) attributes: Map<String, Value>,
     written: Value,
     size: usize,
 }
@@ -55,7 +55,7 @@ pub(crate) fn spans_of(resource: Value) -> Vec<(String, TraceSpan)> {
     found
 }
 
-fn trace_span(written: Value) -> Option<(String, TraceSpan)> {
+pub(super) fn trace_span(written: Value) -> Option<(String, TraceSpan)> {
     let nanos = |key: &str| match written.get(key) {
         Some(Value::String(text)) => text.parse().unwrap_or(0),
         Some(other) => other.as_u64().unwrap_or(0),
@@ -112,7 +112,7 @@ fn identity_of(trace: &str, spans: &[TraceSpan], roles: &[SpanRole]) -> Recordin
     }
 }
 
-fn is_failed(span: &TraceSpan) -> bool {
+pub(super) fn is_failed(span: &TraceSpan) -> bool {
     let code = span.written.get("status").and_then(|status| status.get("code"));
     span.attributes.contains_key("error.type")
         || code.is_some_and(|code| code.as_u64() == Some(2) || code.as_str() == Some("STATUS_CODE_ERROR"))

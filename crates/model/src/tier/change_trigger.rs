@@ -16,6 +16,7 @@ pub(crate) const WORKSPACE_PARTS: &[&str] = &[
     "outputs",
     "policy.yaml",
     "probes",
+    "production.yaml",
     "profiles",
     "registry",
     "scorers",

@@ -17,6 +17,7 @@ use crate::output::read_output;
 use crate::policy::read_policy;
 use crate::probe::read_probe;
 use crate::problem::{Problem, ProblemReport, WorkspaceTraits, did_you_mean};
+use crate::production::read_production;
 use crate::registry::read_chain;
 use crate::skill::read_skill;
 use crate::subject::read_subject;
@@ -36,6 +37,7 @@ enum FileKind {
     Defaults,
     Coverage,
     Version,
+    Production,
     Scorers,
     Tools,
     Profiles,
@@ -83,6 +85,7 @@ const ROOT_FILES: &[(&str, FileKind)] = &[
     ("coverage.yaml", FileKind::Coverage),
     ("version.yaml", FileKind::Version),
     ("scorers.yaml", FileKind::Scorers),
+    ("production.yaml", FileKind::Production),
 ];
 
 /// Returns the kind of a file.
@@ -160,6 +163,7 @@ struct WorkspaceParts {
     defaults: crate::defaults::RunDefaults,
     coverage: Option<crate::coverage::CoverageMinimums>,
     version: Option<crate::version::WorkspaceVersion>,
+    production: crate::production::ProductionSettings,
     scorers: Vec<crate::external_scorer::ExternalScorer>,
 }
 
@@ -242,6 +246,7 @@ impl WorkspaceLoader {
             defaults,
             coverage,
             version,
+            production,
             scorers,
         } = self.parts;
         match (gates, tiers) {
@@ -265,6 +270,7 @@ impl WorkspaceLoader {
                 defaults,
                 coverage,
                 version,
+                production,
                 scorers,
                 hash,
                 warnings: self.warnings,
@@ -328,6 +334,7 @@ impl WorkspaceParts {
             FileKind::Defaults => self.defaults = read_defaults(node, report).unwrap_or_default(),
             FileKind::Coverage => self.coverage = read_coverage(node, report),
             FileKind::Version => self.version = read_version(node, report),
+            FileKind::Production => self.production = read_production(node, report).unwrap_or_default(),
             FileKind::Scorers => self.scorers = read_scorers(node, report).unwrap_or_default(),
             FileKind::Tools => self.tools.extend(read_tools(node, report).into_iter().flatten()),
             FileKind::Profiles => self.profiles.extend(read_profile(node, report)),

@@ -42,7 +42,7 @@ impl RunStop {
         match self {
             RunStop::Refused(errors) => report::print_refusal(io, "run", &errors),
             RunStop::Empty { tier: Some(PRODUCTION_TIER) } => {
-                io.print_message("tier 5, production traffic, is not implemented in this version; nothing was run");
+                io.print_message("tier 5 is production traffic, which has no cases: `bardo-eval collect` receives it and `bardo-eval watch` judges it; nothing was run");
                 ExitKind::Incomplete
             }
             RunStop::Empty { .. } => {

@@ -1,0 +1,134 @@
+//! Drift over the stored traces, and alerts.
+
+use super::report::ProductionReport;
+use super::trace_judge::trace_hex;
+use super::usage::trace_cost;
+use foreign::TraceFacts;
+use model::{Reading, Score, Verdict, Workspace};
+use score::drift::{DriftAlarm, DriftBoard, DriftSample};
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::StoreError;
+use store::production::{KeptTrace, ProductionStore};
+
+/// Traces read at a time.
+const PAGE: usize = 1_000;
+/// Tools and models of one trace whose latency is watched.
+const MAX_LEVELS: usize = 32;
+
+/// Fold over kept traces in the order of their decisions. A replay of the same traces gives the same alarms.
+#[derive(Debug, Default)]
+pub struct DriftReplay {
+    board: DriftBoard,
+    /// Number of the last trace that was read.
+    after: u64,
+}
+
+impl DriftReplay {
+    /// Starts with the mix of tools and skills of a reference run.
+    pub fn new(board: DriftBoard) -> Self {
+        Self { board, after: 0 }
+    }
+
+    /// Reads the traces that were decided since the last call and returns the alarms they raise. Only the uniform sample counts: traces
+    /// that are always kept would look like a change.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read.
+    pub fn advance(&mut self, workspace: &Workspace, store: &ProductionStore) -> Result<Vec<DriftAlarm>, StoreError> {
+        let mut alarms = vec![];
+        loop {
+            let page = store.kept_traces(0, self.after, PAGE)?;
+            let Some(last) = page.last() else { return Ok(alarms) };
+            self.after = last.seq;
+            for kept in page.iter().filter(|kept| kept.sampled) {
+                alarms.extend(drift_sample(workspace, kept).map(|sample| self.board.add(sample)).unwrap_or_default());
+            }
+        }
+    }
+}
+
+fn drift_sample(workspace: &Workspace, kept: &KeptTrace) -> Option<DriftSample> {
+    let facts: TraceFacts = serde_json::from_str(&kept.facts).ok()?;
+    let scores: Vec<Score> = serde_json::from_str(&kept.scores).ok()?;
+    let mut slices: Vec<(String, String)> = facts.agents.iter().map(|agent| ("agent".into(), agent.clone())).collect();
+    slices.extend(facts.skills.iter().map(|skill| ("skill".into(), skill.clone())));
+    slices.extend(facts.chats.first().and_then(|chat| chat.model.clone()).map(|model| ("model".into(), model)));
+    let tally = |score: &Score| match score.reading {
+        Reading::Tally { of, .. } if of > 0 => Some((score.scorer.to_string(), score.reading.is_clean())),
+        Reading::Tally { .. } | Reading::Level(_) | Reading::Unscorable { .. } => None,
+    };
+    let mut outcomes: Vec<(String, bool)> = scores.iter().filter_map(tally).collect();
+    outcomes.push(("error_free".into(), facts.failed == 0));
+    let cost = trace_cost(workspace, &facts);
+    let mut levels = vec![("latency_ms".to_owned(), facts.end_ns.saturating_sub(facts.start_ns) as f64 / 1e6)];
+    if !facts.chats.is_empty() {
+        levels.push(("tokens".into(), cost.tokens));
+    }
+    levels.extend(cost.usd.filter(|_| !facts.chats.is_empty()).map(|usd| ("cost_usd".to_owned(), usd)));
+    let models = facts.chats.iter().filter_map(|chat| Some((format!("latency_ms of model {}", chat.model.as_ref()?), chat.ms as f64)));
+    let tools = facts.tools.iter().map(|tool| (format!("latency_ms of tool {}", tool.tool), tool.ms as f64));
+    levels.extend(models.chain(tools).take(MAX_LEVELS));
+    let versions = facts
+        .chats
+        .iter()
+        .filter_map(|chat| Some((format!("version of model {}", chat.model.as_ref()?), chat.version.clone()?)));
+    let schemas = facts.tool_schemas.iter().map(|(tool, hash)| (format!("schema of tool {tool}"), hash.clone()));
+    Some(DriftSample {
+        at: kept.at_s,
+        trace: trace_hex(&kept.trace),
+        slices,
+        outcomes,
+        levels,
+        tools: facts.tools.iter().map(|tool| tool.tool.clone()).collect(),
+        skills: facts.skills.iter().cloned().collect(),
+        identities: versions.chain(schemas).collect(),
+    })
+}
+
+/// Alert for a person: a missed gate, a change, or a budget that is used up.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProductionAlert {
+    /// Alerts with the same key are the same, so that they are sent once per cool-down.
+    pub key: String,
+    pub title: String,
+    pub at_s: u64,
+    pub details: Value,
+}
+
+/// Returns the alerts that a report and new alarms call for.
+pub fn new_alerts(report: &ProductionReport, alarms: &[DriftAlarm], now_s: u64) -> Vec<ProductionAlert> {
+    let mut alerts = vec![];
+    for verdict in report.verdicts.iter().filter(|verdict| verdict.result.verdict == Verdict::Missed) {
+        let result = &verdict.result;
+        let value = result.metric.value.map_or_else(|| "no value".to_owned(), |value| format!("{value:.4}"));
+        alerts.push(ProductionAlert {
+            key: format!("gate {} {} {}", result.gate, result.metric.slice, verdict.window.word()),
+            title: format!("gate {} missed on {} over {}: {value}", result.gate, result.metric.slice, verdict.window.word()),
+            at_s: now_s,
+            details: json!({
+                "gate": result.gate, "slice": result.metric.slice, "window": verdict.window.word(), "value": result.metric.value,
+                "bound": result.bound, "traces": result.metric.cases, "examples": result.worst.iter().map(|worst| &worst.trial).collect::<Vec<_>>(),
+            }),
+        });
+    }
+    for alarm in alarms {
+        alerts.push(ProductionAlert {
+            key: format!("drift {}", alarm.signal.name()),
+            title: format!("{} changed from {} to {}", alarm.signal.name(), alarm.before, alarm.after),
+            // The time of the traffic, so that a replay after a restart finds the alert that it raised before.
+            at_s: alarm.found,
+            details: serde_json::to_value(alarm).unwrap_or_default(),
+        });
+    }
+    if let Some(burn) = report.budget.as_ref().filter(|burn| burn.forecast_usd > burn.budget_usd) {
+        alerts.push(ProductionAlert {
+            key: "budget".into(),
+            title: format!("model calls will cost {:.2} USD today, the budget is {:.2} USD", burn.forecast_usd, burn.budget_usd),
+            at_s: now_s,
+            details: serde_json::to_value(burn).unwrap_or_default(),
+        });
+    }
+    alerts
+}

@@ -1,0 +1,135 @@
+//! Decides on settled traces.
+
+use super::keep_rules::keep_reasons;
+use crate::logs::LogScorer;
+use foreign::{AttackQuestion, LogPlace, TraceReading, read_spans};
+use model::{EventKind, RunClaim, ScorerId, Workspace};
+use score::production::{SampleWeight, is_sampled};
+use serde_json::Value;
+use store::StoreError;
+use store::production::{KeptTrace, OpenTrace, ProductionStore, TraceDecision, TraceId};
+
+/// Traces that are decided in one commit.
+const GROUP: usize = 64;
+/// Seconds by which the clock of a client may differ from ours. Beyond, our own time counts.
+const MAX_SKEW_S: u64 = 86_400;
+
+/// Scorers of the agent files, which logs of others do not know.
+const AGENT_SCORERS: &[ScorerId] = &[ScorerId::BehavioralInvariants];
+
+/// Reads, samples and scores traces.
+#[derive(Debug)]
+pub struct TraceJudge<'w> {
+    workspace: &'w Workspace,
+    scorer: LogScorer<'w>,
+}
+
+/// Traces that one pass decided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SettleResult {
+    pub kept: u64,
+    pub dropped: u64,
+    pub unreadable: u64,
+}
+
+impl<'w> TraceJudge<'w> {
+    pub fn new(workspace: &'w Workspace) -> Self {
+        // Claims of an agent about itself are not evidence.
+        let claim = RunClaim { tier: None, confidence: None, rule_out: None, trust_claims: false };
+        Self { workspace, scorer: LogScorer::new(Some(workspace), AttackQuestion::default(), claim) }
+    }
+
+    /// Decides on one trace from its spans as stored.
+    pub fn decide(&self, open: &OpenTrace, spans: &[Vec<u8>]) -> TraceDecision {
+        let trace = trace_hex(&open.trace);
+        let spans: Vec<Value> = spans.iter().filter_map(|span| serde_json::from_slice(span).ok()).collect();
+        let at = LogPlace { file: trace.clone(), item: 0 };
+        let Ok(mut reading) = read_spans(&trace, spans, &at) else { return TraceDecision::Unreadable };
+        self.add_names(&mut reading);
+        let settings = &self.workspace.production;
+        let facts = &reading.facts;
+        let rate = settings.sampling.rate_of(facts.agents.iter().map(String::as_str), facts.skills.iter().map(String::as_str));
+        let sampled = is_sampled(&trace, rate);
+        let reasons = keep_reasons(self.workspace, &settings.keep, &reading);
+        if !sampled && reasons.is_empty() {
+            return TraceDecision::Drop;
+        }
+        let scores = self.scorer.score_without_expectations(&reading.recording, AGENT_SCORERS);
+        let weight = SampleWeight::of(!reasons.is_empty(), rate);
+        TraceDecision::Keep(Box::new(KeptTrace {
+            trace: open.trace,
+            seq: 0,
+            at_s: begin_of(&reading, open.first_ms / 1000),
+            sampled,
+            probability: weight.probability,
+            reasons: reasons.join(" "),
+            facts: json_text(&reading.facts),
+            scores: json_text(&scores),
+            transcript: json_text(&reading.recording.transcript),
+        }))
+    }
+
+    /// Adds the agents and skills that the transcript names to those of the spans.
+    fn add_names(&self, reading: &mut TraceReading) {
+        for event in &reading.recording.transcript.events {
+            if self.workspace.agent(&event.by).is_some() {
+                reading.facts.agents.insert(event.by.clone());
+            }
+            if let EventKind::Activated { skill, .. } = &event.happened {
+                reading.facts.skills.insert(skill.clone());
+            }
+        }
+    }
+}
+
+/// Returns the begin of a trace by its own clock, or ours if it is far off.
+fn begin_of(reading: &TraceReading, received_s: u64) -> u64 {
+    let stated = reading.facts.start_ns / 1_000_000_000;
+    if stated.abs_diff(received_s) > MAX_SKEW_S { received_s } else { stated }
+}
+
+fn json_text(value: &impl serde::Serialize) -> String {
+    // Facts, scores and transcripts are plain data, so serialization cannot fail.
+    serde_json::to_string(value).unwrap_or_else(|error| panic!("a trace cannot be serialized: {error}"))
+}
+
+pub(super) fn trace_hex(trace: &TraceId) -> String {
+    trace.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Decides on all traces that have settled. Stops between two commits if `go_on` returns false.
+///
+/// # Errors
+///
+/// Fails if the file cannot be read or written; decisions of earlier groups are stored.
+pub fn settle_traces(
+    store: &ProductionStore,
+    judge: &TraceJudge<'_>,
+    now_ms: u64,
+    go_on: &dyn Fn() -> bool,
+) -> Result<SettleResult, StoreError> {
+    let settings = &judge.workspace.production;
+    let mut result = SettleResult::default();
+    while go_on() {
+        let settled = store.settled_traces(now_ms, settings.settle_s * 1000, settings.max_age_s * 1000, GROUP)?;
+        if settled.is_empty() {
+            break;
+        }
+        let mut decisions = Vec::with_capacity(settled.len());
+        for open in settled {
+            let decision = judge.decide(&open, &store.spans_of(&open.trace)?);
+            match &decision {
+                TraceDecision::Keep(_) => result.kept += 1,
+                TraceDecision::Drop => result.dropped += 1,
+                TraceDecision::Unreadable => result.unreadable += 1,
+            }
+            decisions.push((open, decision));
+        }
+        let count = decisions.len() as u64;
+        if store.decide(&decisions, now_ms)? < count {
+            // Some grew meanwhile; they settle later.
+            break;
+        }
+    }
+    Ok(result)
+}

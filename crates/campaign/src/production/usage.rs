@@ -1,0 +1,184 @@
+//! Cost and latency of kept traces, by model, agent, skill, tool and day.
+
+use foreign::TraceFacts;
+use model::{Money, Workspace};
+use run::providers::{TokenUsage, cost};
+use score::drift::QuantileSketch;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most rows of a table; names come from outside.
+const MAX_ROWS: usize = 512;
+
+/// Spending of one model, agent, skill or day.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SpendRow {
+    pub name: String,
+    /// Estimated number of traces and of model calls, each kept trace with its weight.
+    pub traces: f64,
+    pub calls: f64,
+    pub input_tokens: f64,
+    pub output_tokens: f64,
+    /// Estimated dollars of the calls whose price and tokens are known.
+    pub usd: f64,
+    /// Calls without a price or without tokens. Their cost is not in `usd`.
+    pub unpriced_calls: f64,
+}
+
+/// Latency of one model, agent or tool, in milliseconds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LatencyRow {
+    pub name: String,
+    pub count: f64,
+    pub p50: f64,
+    pub p95: f64,
+    pub p99: f64,
+}
+
+/// Tables of a window.
+#[derive(Debug, Clone, Default)]
+pub struct UsageTable {
+    spend: BTreeMap<(&'static str, String), SpendSum>,
+    latency: BTreeMap<(&'static str, String), QuantileSketch>,
+    /// Models without a price in the workspace.
+    pub unknown_prices: BTreeSet<String>,
+    pub total_usd: f64,
+    pub traces: f64,
+    /// Traces that ended without an error, for the cost per completed task.
+    pub completed: f64,
+}
+
+#[derive(Debug, Clone, Default)]
+struct SpendSum {
+    traces: f64,
+    calls: f64,
+    input: f64,
+    output: f64,
+    usd: f64,
+    unpriced: f64,
+}
+
+/// Dollars, tokens and unpriced calls of one trace.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct TraceCost {
+    /// Absent if a call has no price or no tokens.
+    pub usd: Option<f64>,
+    pub tokens: f64,
+}
+
+/// Returns the cost of a model call; absent if the price or the tokens are unknown.
+fn call_cost(workspace: &Workspace, chat: &foreign::ChatFacts) -> Option<Money> {
+    let named = |name: &Option<String>| {
+        let name = name.as_deref()?;
+        workspace.subjects.iter().filter(|subject| subject.model.as_deref() == Some(name)).find_map(|subject| subject.price.as_ref())
+    };
+    let price = named(&chat.version).or_else(|| named(&chat.model))?;
+    let usage = TokenUsage {
+        input: chat.input_tokens?,
+        output: chat.output_tokens?,
+        cache_read: chat.cache_read_tokens,
+        cache_write: chat.cache_write_tokens,
+        reasoning: 0,
+    };
+    Some(cost(price, &usage))
+}
+
+fn dollars(money: Money) -> f64 {
+    money.as_nanos() as f64 / 1e9
+}
+
+pub(super) fn trace_cost(workspace: &Workspace, facts: &TraceFacts) -> TraceCost {
+    let costs: Option<Vec<Money>> = facts.chats.iter().map(|chat| call_cost(workspace, chat)).collect();
+    let tokens = facts.chats.iter().map(|chat| (chat.input_tokens.unwrap_or(0) + chat.output_tokens.unwrap_or(0)) as f64).sum();
+    TraceCost { usd: costs.map(|costs| costs.into_iter().map(dollars).sum()), tokens }
+}
+
+impl UsageTable {
+    /// Adds a kept trace that stands for `weight` traces and began on `day`.
+    pub fn add(&mut self, workspace: &Workspace, facts: &TraceFacts, weight: f64, day: &str) {
+        self.traces += weight;
+        if facts.failed == 0 {
+            self.completed += weight;
+        }
+        let mut rows: BTreeSet<(&'static str, String)> = BTreeSet::new();
+        for chat in &facts.chats {
+            let model = chat.version.clone().or_else(|| chat.model.clone()).unwrap_or_else(|| "unknown".into());
+            let cost = call_cost(workspace, chat).map(dollars);
+            if cost.is_none() && self.unknown_prices.len() < MAX_ROWS {
+                self.unknown_prices.insert(model.clone());
+            }
+            self.total_usd += weight * cost.unwrap_or(0.0);
+            let agent = chat.agent.clone().or_else(|| facts.root_agent.clone());
+            let mut names = vec![("model", model.clone()), ("day", day.to_owned())];
+            names.extend(agent.map(|agent| ("agent", agent)));
+            names.extend(facts.skills.iter().map(|skill| ("skill", skill.clone())));
+            for name in names {
+                if let Some(sum) = bounded(&mut self.spend, &name) {
+                    sum.calls += weight;
+                    sum.input += weight * chat.input_tokens.unwrap_or(0) as f64;
+                    sum.output += weight * chat.output_tokens.unwrap_or(0) as f64;
+                    match cost {
+                        Some(usd) => sum.usd += weight * usd,
+                        None => sum.unpriced += weight,
+                    }
+                    rows.insert(name);
+                }
+            }
+            self.add_latency("model", &model, chat.ms, weight);
+        }
+        for row in rows {
+            if let Some(sum) = self.spend.get_mut(&row) {
+                sum.traces += weight;
+            }
+        }
+        for tool in &facts.tools {
+            self.add_latency("tool", &tool.tool, tool.ms, weight);
+        }
+        for (agent, ms) in &facts.agent_ms {
+            self.add_latency("agent", agent, *ms, weight);
+        }
+    }
+
+    fn add_latency(&mut self, axis: &'static str, name: &str, ms: u64, weight: f64) {
+        if let Some(sketch) = bounded(&mut self.latency, &(axis, name.to_owned())) {
+            sketch.add_weighted(ms as f64, weight);
+        }
+    }
+
+    /// Returns the spending along an axis, `model`, `agent`, `skill` or `day`.
+    pub fn spend(&self, axis: &str) -> Vec<SpendRow> {
+        let rows = self.spend.iter().filter(|((found, _), _)| *found == axis);
+        rows.map(|((_, name), sum)| SpendRow {
+            name: name.clone(),
+            traces: sum.traces,
+            calls: sum.calls,
+            input_tokens: sum.input,
+            output_tokens: sum.output,
+            usd: sum.usd,
+            unpriced_calls: sum.unpriced,
+        })
+        .collect()
+    }
+
+    /// Returns the latency along an axis, `model`, `agent` or `tool`.
+    pub fn latency(&self, axis: &str) -> Vec<LatencyRow> {
+        let rows = self.latency.iter().filter(|((found, _), _)| *found == axis);
+        let row = |((_, name), sketch): (&(&str, String), &QuantileSketch)| {
+            let at = |share| sketch.quantile(share);
+            Some(LatencyRow { name: name.clone(), count: sketch.weight(), p50: at(0.5)?, p95: at(0.95)?, p99: at(0.99)? })
+        };
+        rows.filter_map(row).collect()
+    }
+
+    /// Returns the dollars per trace that ended without an error; absent without one, or if a price is unknown.
+    pub fn usd_per_completed(&self) -> Option<f64> {
+        (self.completed > 0.0 && self.unknown_prices.is_empty()).then(|| self.total_usd / self.completed)
+    }
+}
+
+fn bounded<'m, T: Default>(rows: &'m mut BTreeMap<(&'static str, String), T>, name: &(&'static str, String)) -> Option<&'m mut T> {
+    if rows.len() >= MAX_ROWS && !rows.contains_key(name) {
+        return None;
+    }
+    Some(rows.entry(name.clone()).or_default())
+}

@@ -1,0 +1,74 @@
+//! Steps of a collector between requests: settle traces, watch for changes, raise alerts, forget what is old.
+
+use super::monitor::{DriftReplay, ProductionAlert, new_alerts};
+use super::report::{ProductionReport, ReportWindow};
+use super::trace_judge::{SettleResult, TraceJudge, settle_traces};
+use model::Workspace;
+use store::StoreError;
+use store::production::ProductionStore;
+
+/// Milliseconds between two reports, and between two removals of old traces.
+const REPORT_EVERY_MS: u64 = 10_000;
+const RETAIN_EVERY_MS: u64 = 600_000;
+const DAY_S: u64 = 86_400;
+
+/// Work of a collector.
+#[derive(Debug)]
+pub struct ProductionWorker<'w> {
+    workspace: &'w Workspace,
+    store: ProductionStore,
+    judge: TraceJudge<'w>,
+    drift: DriftReplay,
+    reported_ms: Option<u64>,
+    retained_ms: Option<u64>,
+}
+
+/// Result of one step.
+#[derive(Debug, Default)]
+pub struct WorkerStep {
+    pub settled: SettleResult,
+    /// New alerts with their numbers in the store.
+    pub alerts: Vec<(u64, ProductionAlert)>,
+    /// Lines for metrics, if there is a new report.
+    pub gauges: Option<String>,
+}
+
+impl<'w> ProductionWorker<'w> {
+    pub fn new(workspace: &'w Workspace, store: ProductionStore) -> Self {
+        let judge = TraceJudge::new(workspace);
+        Self { workspace, store, judge, drift: DriftReplay::default(), reported_ms: None, retained_ms: None }
+    }
+
+    pub fn store(&self) -> &ProductionStore {
+        &self.store
+    }
+
+    /// Does what is due at a time.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be used; the next step tries again.
+    pub fn step(&mut self, now_ms: u64, go_on: &dyn Fn() -> bool) -> Result<WorkerStep, StoreError> {
+        let mut step = WorkerStep { settled: settle_traces(&self.store, &self.judge, now_ms, go_on)?, ..WorkerStep::default() };
+        if self.reported_ms.is_none_or(|last| now_ms.saturating_sub(last) >= REPORT_EVERY_MS) {
+            self.reported_ms = Some(now_ms);
+            let now_s = now_ms / 1000;
+            let alarms = self.drift.advance(self.workspace, &self.store)?;
+            let report = ProductionReport::read(self.workspace, &self.store, ReportWindow { now_s, length_s: DAY_S })?;
+            step.gauges = Some(report.gauges());
+            let cool_down = self.workspace.production.cool_down_s;
+            for alert in new_alerts(&report, &alarms, now_s) {
+                let body = serde_json::to_string(&alert).unwrap_or_default();
+                if let Some(n) = self.store.raise_alert(&alert.key, alert.at_s, cool_down, &body)? {
+                    step.alerts.push((n, alert));
+                }
+            }
+        }
+        if self.retained_ms.is_none_or(|last| now_ms.saturating_sub(last) >= RETAIN_EVERY_MS) {
+            self.retained_ms = Some(now_ms);
+            let kept = self.workspace.production.retention;
+            self.store.retain(now_ms, kept.days, kept.megabytes << 20)?;
+        }
+        Ok(step)
+    }
+}

@@ -1,0 +1,104 @@
+//! `watch`: gates, drift, cost and latency of collected traces.
+
+use super::collect::unix_ms;
+use crate::args::{ReportFormat, TracesArgs, WatchArgs};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
+use crate::report::{self, WatchReport};
+use crate::workspace_source::WorkspaceSource;
+use ::run::Clock;
+use ::score::drift::DriftAlarm;
+use campaign::{DriftReplay, ProductionReport, ReportWindow};
+use model::{UserError, Verdict, Workspace};
+use std::time::Duration;
+use store::production::{ProductionStore, TraceId};
+
+pub(crate) fn watch(io: &CliOutput, source: &WorkspaceSource, args: &WatchArgs) -> ExitKind {
+    let workspace = match super::open_checked_workspace(io, source, "watch") {
+        Ok(workspace) => workspace,
+        Err(exit) => return exit,
+    };
+    let watched = open_traces(&args.traces).and_then(|store| {
+        if args.once { watch_once(io, &workspace, &store, args) } else { watch_live(io, &workspace, &store, args) }
+    });
+    watched.unwrap_or_else(|why| report::print_refusal(io, "watch", &[why]))
+}
+
+/// Opens a file that exists.
+pub(super) fn open_traces(args: &TracesArgs) -> Result<ProductionStore, UserError> {
+    if !crate::files::exists(&args.traces) {
+        let what = format!("there is no file {}", args.traces.display());
+        return Err(UserError::new(what, "`bardo-eval collect` makes it, or name another with --traces"));
+    }
+    Ok(ProductionStore::open(&args.traces)?)
+}
+
+/// Parses 32 hex digits.
+pub(super) fn parse_trace_id(text: &str) -> Result<TraceId, UserError> {
+    let wrong = || UserError::new(format!("\"{text}\" is not the id of a trace"), "an id has 32 hex digits");
+    let number = u128::from_str_radix(text, 16).map_err(|_| wrong())?;
+    if text.len() == 32 { Ok(number.to_be_bytes()) } else { Err(wrong()) }
+}
+
+/// Reads a report and the alarms within its window.
+fn read(
+    workspace: &Workspace,
+    store: &ProductionStore,
+    args: &WatchArgs,
+    replay: &mut DriftReplay,
+    alarms: &mut Vec<DriftAlarm>,
+) -> Result<ProductionReport, UserError> {
+    let window = ReportWindow { now_s: unix_ms(Clock::system()) / 1000, length_s: args.window.seconds() };
+    alarms.extend(replay.advance(workspace, store)?);
+    Ok(ProductionReport::read(workspace, store, window)?)
+}
+
+fn watch_once(io: &CliOutput, workspace: &Workspace, store: &ProductionStore, args: &WatchArgs) -> Result<ExitKind, UserError> {
+    let (mut replay, mut alarms) = (DriftReplay::default(), vec![]);
+    let report = read(workspace, store, args, &mut replay, &mut alarms)?;
+    let shown = WatchReport::new(&report, &alarms, args.window);
+    let exit = exit_of(&report, &shown);
+    let text = match io.format {
+        ReportFormat::Json => report::watch_json(&shown, exit),
+        ReportFormat::Markdown => report::watch_markdown(&shown),
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Github | ReportFormat::Sarif => report::watch_text(&shown),
+    };
+    Ok(io.print_result(&text, exit))
+}
+
+fn exit_of(report: &ProductionReport, shown: &WatchReport<'_>) -> ExitKind {
+    if report.has(Verdict::Missed) || !shown.alarms.is_empty() {
+        ExitKind::Missed
+    } else if report.verdicts.is_empty() || report.has(Verdict::NoEvidence) {
+        ExitKind::Incomplete
+    } else {
+        ExitKind::Clean
+    }
+}
+
+/// Shows a new report every few seconds, on a cleared screen if there is one.
+fn watch_live(io: &CliOutput, workspace: &Workspace, store: &ProductionStore, args: &WatchArgs) -> Result<ExitKind, UserError> {
+    let (mut replay, mut alarms) = (DriftReplay::default(), vec![]);
+    let live = async {
+        let mut stopped = std::pin::pin!(crate::signals::stop_requested());
+        loop {
+            let report = read(workspace, store, args, &mut replay, &mut alarms)?;
+            let shown = WatchReport::new(&report, &alarms, args.window);
+            let exit = exit_of(&report, &shown);
+            let text = match io.format {
+                ReportFormat::Json => report::watch_json(&shown, exit),
+                ReportFormat::Markdown => report::watch_markdown(&shown),
+                ReportFormat::Text | ReportFormat::Junit | ReportFormat::Github | ReportFormat::Sarif => {
+                    let clear = if io.has_message_terminal() { "\u{1b}[2J\u{1b}[H" } else { "" };
+                    format!("{clear}{}", report::watch_text(&shown))
+                }
+            };
+            io.print_result(&text, ExitKind::Clean);
+            tokio::select! {
+                _ = &mut stopped => return Ok(exit),
+                () = tokio::time::sleep(Duration::from_secs(args.every)) => {}
+            }
+        }
+    };
+    super::block_on(live).map_err(UserError::caused_by)?
+}

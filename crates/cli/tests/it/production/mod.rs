@@ -1,0 +1,76 @@
+//! `collect`, `watch` and `case new --trace`: production traces from the wire to a verdict.
+
+mod collecting;
+mod killed;
+mod round_trip;
+
+use crate::harness::TestFolder;
+use collecting::{CollectProcess, tool_trace};
+use serde_json::Value;
+
+/// Keeps every trace and decides quickly.
+pub(super) const KEEP_ALL: &str = "sampling: { rate: 1 }\nsettle_s: 1\nmax_age_s: 4\n";
+
+#[test]
+fn a_collected_trace_is_judged_and_becomes_a_case() {
+    let folder = TestFolder::with_reference();
+    folder.write("evals/production.yaml", KEEP_ALL);
+    let collector = CollectProcess::start(&folder, &[]);
+    for n in 0..3 {
+        assert_eq!(collector.post(&tool_trace(n)).0, 200);
+    }
+    collector.wait_for_kept(3);
+    let metrics = collector.get("/metrics");
+    assert!(metrics.contains("bardo_eval_traces_kept_total 3"), "{metrics}");
+    drop(collector);
+    let watched = folder.run(&["watch", "--once", "--format", "json"]);
+    let report: Value = serde_json::from_str(&watched.stdout).unwrap();
+    assert_eq!(report["traces"]["kept"], 3, "{report:#}");
+    assert_eq!(report["cost"]["unknown_prices"], serde_json::json!(["made-up-model-1"]), "an unknown price is listed, never 0");
+    assert_eq!(report["cost"]["by"]["model"][0]["unpriced_calls"], 3.0);
+    assert_eq!(report["latency_ms"]["tool"][0]["name"], "uniswap_get_quote");
+    // Three traces are fewer than any gate needs.
+    assert_eq!(watched.code, Some(3), "{}", watched.stderr);
+    let verdicts: Vec<&str> = report["verdicts"].as_array().unwrap().iter().map(|verdict| verdict["verdict"].as_str().unwrap()).collect();
+    assert!(!verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == "no_evidence"), "{verdicts:?}");
+    folder.run(&["watch", "--once", "--format", "markdown"]).assert_exit(3).assert_stdout("### Gates");
+    let trace = format!("{:032x}", 1);
+    let drafted = folder.run(&["case", "new", "--trace", &trace, "--id", "incident_1", "-o", "evals/suites/behavior/incident_1.yaml"]);
+    drafted.assert_exit(0);
+    let text = folder.read("evals/suites/behavior/incident_1.yaml");
+    assert!(text.contains("fixtures:") && text.contains("uniswap_get_quote"), "{text}");
+    folder.run(&["run", "--case", "incident_1", "--subject", "reference", "--dry-run"]).assert_exit(0);
+}
+
+#[test]
+fn errors_are_kept_outside_the_sample_and_others_are_not() {
+    let folder = TestFolder::with_reference();
+    folder.write("evals/production.yaml", "sampling: { rate: 0 }\nsettle_s: 1\nmax_age_s: 4\n");
+    let collector = CollectProcess::start(&folder, &[]);
+    for n in 0..5 {
+        collector.post(&tool_trace(n));
+    }
+    collector.post(&tool_trace(5).replace("\"status\":{}", "\"status\":{\"code\":2,\"message\":\"it failed\"}"));
+    collector.wait_for_kept(1);
+    collector.wait_for("bardo_eval_traces_dropped_total 5");
+    drop(collector);
+    let report: Value = serde_json::from_str(&folder.run(&["watch", "--once", "--format", "json"]).stdout).unwrap();
+    assert_eq!((&report["traces"]["kept"], &report["traces"]["sampled"], &report["traces"]["estimated"]), (&1.into(), &0.into(), &1.0.into()));
+}
+
+#[test]
+fn without_traces_or_windows_nothing_passes() {
+    let folder = TestFolder::with_minimal();
+    folder.run(&["watch", "--once"]).assert_exit(2).assert_stderr("there is no file");
+    let collector = CollectProcess::start(&folder, &[]);
+    drop(collector);
+    folder.run(&["watch", "--once"]).assert_exit(3).assert_stdout("No gate has a window");
+}
+
+#[test]
+fn other_machines_need_tls_and_a_token() {
+    let folder = TestFolder::with_minimal();
+    let refused = folder.run(&["collect", "--listen", "0.0.0.0:0"]).assert_exit(2);
+    refused.assert_stderr("needs TLS");
+    assert!(!folder.path(".bardo-eval/production.sqlite").exists() || folder.files().iter().all(|file| !file.ends_with("-wal")));
+}

@@ -1,0 +1,197 @@
+//! Settings of `production.yaml`: which production traces are kept, for how long, and when to alert.
+
+use crate::location::Spanned;
+use crate::money::Money;
+use crate::problem::ProblemReport;
+use crate::yaml::{YamlFields, YamlNode, flag, list, map, number, spanned, text, unsigned};
+use indexmap::IndexMap;
+
+/// Settings of the collector. A workspace without the file has the defaults.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProductionSettings {
+    pub sampling: SamplingRates,
+    pub keep: KeepRules,
+    /// Seconds without a new span after which a trace whose root ended is complete.
+    pub settle_s: u64,
+    /// Age in seconds at which a trace is judged even if its root never ended.
+    pub max_age_s: u64,
+    pub retention: TraceRetention,
+    /// Regular expressions of texts that are removed before storage, beside the built-in ones. The caller compiles them.
+    pub redact: Vec<Spanned<String>>,
+    /// Budget of model calls per day, for the forecast.
+    pub budget_usd_per_day: Option<Money>,
+    /// Seconds in which an alert is not sent again.
+    pub cool_down_s: u64,
+}
+
+/// Share of the traces that is kept, between 0 and 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SamplingRates {
+    pub rate: f64,
+    /// Rates of agents and skills that differ. The highest rate of a trace's agents and skills counts.
+    pub agents: IndexMap<String, f64>,
+    pub skills: IndexMap<String, f64>,
+}
+
+/// Traces that are kept whatever their hash says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeepRules {
+    pub errors: bool,
+    pub vetoes: bool,
+    pub limit_breaches: bool,
+    /// Writes of at least this value in USD; absent to keep none for their amount.
+    pub writes_above_usd: Option<Money>,
+}
+
+/// Bounds on what is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraceRetention {
+    pub days: u64,
+    pub megabytes: u64,
+}
+
+impl Default for ProductionSettings {
+    fn default() -> Self {
+        Self {
+            sampling: SamplingRates::default(),
+            keep: KeepRules::default(),
+            settle_s: 10,
+            max_age_s: 600,
+            retention: TraceRetention { days: 30, megabytes: 4096 },
+            redact: vec![],
+            budget_usd_per_day: None,
+            cool_down_s: 3600,
+        }
+    }
+}
+
+impl Default for SamplingRates {
+    fn default() -> Self {
+        Self { rate: 0.01, agents: IndexMap::new(), skills: IndexMap::new() }
+    }
+}
+
+impl Default for KeepRules {
+    fn default() -> Self {
+        Self { errors: true, vetoes: true, limit_breaches: true, writes_above_usd: Some(Money::from_dollars(1000)) }
+    }
+}
+
+impl SamplingRates {
+    /// Returns the rate of a trace with these agents and skills.
+    pub fn rate_of<'n>(&self, agents: impl IntoIterator<Item = &'n str>, skills: impl IntoIterator<Item = &'n str>) -> f64 {
+        let agents = agents.into_iter().filter_map(|name| self.agents.get(name));
+        let skills = skills.into_iter().filter_map(|name| self.skills.get(name));
+        agents.chain(skills).copied().reduce(f64::max).unwrap_or(self.rate)
+    }
+}
+
+pub(crate) fn read_production(node: &YamlNode, report: &ProblemReport) -> Option<ProductionSettings> {
+    let fields = YamlFields::open(node, "production.yaml", report)?;
+    let default = ProductionSettings::default();
+    let settings = ProductionSettings {
+        sampling: fields.optional("sampling", read_sampling).unwrap_or_default(),
+        keep: fields.optional("keep", read_keep).unwrap_or_default(),
+        settle_s: fields.optional("settle_s", unsigned).unwrap_or(default.settle_s),
+        max_age_s: fields.optional("max_age_s", unsigned).unwrap_or(default.max_age_s),
+        retention: fields.optional("retention", read_retention).unwrap_or(default.retention),
+        redact: fields.or_default("redact", list(spanned(text))),
+        budget_usd_per_day: fields.optional("budget_usd_per_day", read_dollars),
+        cool_down_s: fields.optional("cool_down_s", unsigned).unwrap_or(default.cool_down_s),
+    };
+    fields.close();
+    if settings.max_age_s <= settings.settle_s {
+        report.add(node.line, "max_age_s is not above settle_s", "a trace must have time to settle before it is too old");
+    }
+    Some(settings)
+}
+
+fn read_sampling(node: &YamlNode, report: &ProblemReport) -> Option<SamplingRates> {
+    let fields = YamlFields::open(node, "sampling", report)?;
+    let sampling = SamplingRates {
+        rate: fields.optional("rate", read_share).unwrap_or(SamplingRates::default().rate),
+        agents: fields.or_default("agents", map(read_share)),
+        skills: fields.or_default("skills", map(read_share)),
+    };
+    fields.close();
+    Some(sampling)
+}
+
+fn read_share(node: &YamlNode, report: &ProblemReport) -> Option<f64> {
+    let share = number(node, report)?;
+    let fits = (0.0..=1.0).contains(&share);
+    if !fits {
+        report.add(node.line, format!("expected a share between 0 and 1, found {}", node.describe()), "1 % is 0.01");
+    }
+    fits.then_some(share)
+}
+
+fn read_keep(node: &YamlNode, report: &ProblemReport) -> Option<KeepRules> {
+    let fields = YamlFields::open(node, "keep", report)?;
+    let default = KeepRules::default();
+    let keep = KeepRules {
+        errors: fields.optional("errors", flag).unwrap_or(default.errors),
+        vetoes: fields.optional("vetoes", flag).unwrap_or(default.vetoes),
+        limit_breaches: fields.optional("limit_breaches", flag).unwrap_or(default.limit_breaches),
+        writes_above_usd: fields.optional("writes_above_usd", read_dollars).or(default.writes_above_usd),
+    };
+    fields.close();
+    Some(keep)
+}
+
+fn read_retention(node: &YamlNode, report: &ProblemReport) -> Option<TraceRetention> {
+    let fields = YamlFields::open(node, "retention", report)?;
+    let default = ProductionSettings::default().retention;
+    let retention = TraceRetention {
+        days: fields.optional("days", unsigned).unwrap_or(default.days),
+        megabytes: fields.optional("megabytes", unsigned).unwrap_or(default.megabytes),
+    };
+    fields.close();
+    if retention.days == 0 || retention.megabytes == 0 {
+        report.add(node.line, "nothing would be kept", "write at least 1 for days and megabytes");
+    }
+    Some(retention)
+}
+
+fn read_dollars(node: &YamlNode, report: &ProblemReport) -> Option<Money> {
+    let parsed = text(node, report)?.parse();
+    if parsed.is_err() {
+        report.add(node.line, format!("expected dollars, found {}", node.describe()), "digits with at most nine after the point");
+    }
+    parsed.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::test_support::{assert_problems, read_ok};
+
+    const FILE: &str = "sampling:\n  rate: 0.02\n  agents: { trade-executor: 0.5 }\n  skills: { swap: 0.1 }\nkeep: { writes_above_usd: 250 }\nretention: { days: 7 }\n";
+
+    #[test]
+    fn settings_are_read_over_defaults() {
+        let read = read_ok(FILE, read_production);
+        assert_eq!((read.sampling.rate, read.retention.days, read.settle_s), (0.02, 7, 10));
+        assert_eq!(read.keep, KeepRules { writes_above_usd: Some(Money::from_dollars(250)), ..KeepRules::default() });
+        assert_eq!(read.sampling.rate_of(["trade-executor", "scout"], ["swap"]), 0.5);
+        assert_eq!(read.sampling.rate_of(["scout"], []), 0.02);
+        assert_eq!(read.sampling.rate_of(["scout"], ["swap"]), 0.1);
+    }
+
+    #[test]
+    fn impossible_settings_are_refused() {
+        assert_problems(
+            FILE,
+            read_production,
+            &[
+                ("rate: 0.02", "rate: 2", "2: expected a share between 0 and 1, found \"2\" | 1 % is 0.01"),
+                ("{ days: 7 }", "{ days: 0 }", "6: nothing would be kept | write at least 1 for days and megabytes"),
+                (
+                    "retention:",
+                    "settle_s: 900\nretention:",
+                    "1: max_age_s is not above settle_s | a trace must have time to settle before it is too old",
+                ),
+            ],
+        );
+    }
+}

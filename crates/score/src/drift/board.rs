@@ -1,0 +1,331 @@
+//! All monitors of a deployment, and the alarms they raise: since when, by how much, in which slices, with example traces.
+
+use super::level_monitor::LevelMonitor;
+use super::mix_monitor::MixMonitor;
+use super::rate_monitor::RateMonitor;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Newest samples that are kept to explain an alarm.
+const MAX_RECENT: usize = 4_000;
+/// Most monitors of one kind, and most values of one identity; names come from outside.
+const MAX_MONITORS: usize = 512;
+const MAX_VALUES: usize = 1_024;
+const MAX_EXAMPLES: usize = 3;
+const MAX_SLICES: usize = 3;
+
+/// Measurements of one trace of the uniform sample.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DriftSample {
+    /// Seconds since 1970.
+    pub at: u64,
+    pub trace: String,
+    /// Axis and value, such as `agent` and `trade-executor`.
+    pub slices: Vec<(String, String)>,
+    /// Scorers that were exercised, with whether the trace had no miss.
+    pub outcomes: Vec<(String, bool)>,
+    /// Quantities such as `latency_ms` and `cost_usd`.
+    pub levels: Vec<(String, f64)>,
+    /// Tools by call, and skills by activation.
+    pub tools: Vec<String>,
+    pub skills: Vec<String>,
+    /// Versions, such as the model that answered and the hash of a tool's schema.
+    pub identities: Vec<(String, String)>,
+}
+
+/// Quantity that changed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum DriftSignal {
+    /// Share of traces without a miss of a scorer.
+    PassRate { scorer: String },
+    Level {
+        what: String,
+    },
+    /// Mix of tools or skills.
+    Mix {
+        what: String,
+    },
+    Version {
+        what: String,
+    },
+}
+
+impl DriftSignal {
+    /// Returns a name for reports, which is also the key of alerts.
+    pub fn name(&self) -> String {
+        match self {
+            DriftSignal::PassRate { scorer } => format!("pass rate of {scorer}"),
+            DriftSignal::Level { what } => what.clone(),
+            DriftSignal::Mix { what } => format!("mix of {what}"),
+            DriftSignal::Version { what } => what.clone(),
+        }
+    }
+}
+
+/// Change that was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DriftAlarm {
+    pub signal: DriftSignal,
+    /// Seconds since 1970: begin of the change, and the sample at which it was found.
+    pub since: u64,
+    pub found: u64,
+    pub before: String,
+    pub after: String,
+    /// Traces since the change.
+    pub samples: u64,
+    pub detector: &'static str,
+    /// Slices that moved most.
+    pub slices: Vec<SliceShift>,
+    /// Traces since the change that show it.
+    pub examples: Vec<String>,
+}
+
+/// Change of one slice, among the newest samples.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SliceShift {
+    pub slice: String,
+    pub before: Option<f64>,
+    pub after: f64,
+    pub samples: u64,
+}
+
+/// Monitors of every signal.
+#[derive(Debug, Default)]
+pub struct DriftBoard {
+    rates: BTreeMap<String, RateMonitor>,
+    levels: BTreeMap<String, LevelMonitor>,
+    tools: MixMonitor,
+    skills: MixMonitor,
+    versions: BTreeMap<String, BTreeSet<String>>,
+    recent: VecDeque<DriftSample>,
+}
+
+impl DriftBoard {
+    /// Compares the mixes of tools and skills with those of a reference run instead of the first traces.
+    pub fn with_reference(mut self, tools: BTreeMap<String, f64>, skills: BTreeMap<String, f64>) -> Self {
+        if !tools.is_empty() {
+            self.tools = MixMonitor::with_reference(tools);
+        }
+        if !skills.is_empty() {
+            self.skills = MixMonitor::with_reference(skills);
+        }
+        self
+    }
+
+    /// Adds a trace. Returns the changes that it reveals.
+    pub fn add(&mut self, sample: DriftSample) -> Vec<DriftAlarm> {
+        if self.recent.len() >= MAX_RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(sample.clone());
+        let mut alarms = vec![];
+        for (scorer, good) in &sample.outcomes {
+            let Some(monitor) = bounded(&mut self.rates, scorer) else { continue };
+            if let Some(shift) = monitor.add(sample.at, *good) {
+                let measure = |sample: &DriftSample| outcome(sample, scorer);
+                let signal = DriftSignal::PassRate { scorer: scorer.clone() };
+                let slices = self.slice_shifts(shift.since, Worse::Lower, &measure);
+                let examples = self.examples(shift.since, |sample| outcome(sample, scorer) == Some(0.0));
+                let (before, after) = (percent(shift.before), percent(shift.after));
+                let (since, samples, detector) = (shift.since, shift.samples, shift.detector);
+                alarms.push(DriftAlarm { signal, since, found: sample.at, before, after, samples, detector, slices, examples });
+            }
+        }
+        for (what, value) in &sample.levels {
+            let Some(monitor) = bounded(&mut self.levels, what) else { continue };
+            if let Some(shift) = monitor.add(sample.at, *value) {
+                let measure = |sample: &DriftSample| level(sample, what);
+                let slices = self.slice_shifts(shift.since, Worse::Higher, &measure);
+                let examples = self.examples(shift.since, |sample| level(sample, what).is_some_and(|level| level > shift.before));
+                let quantile = if shift.quantile < 0.9 { "p50" } else { "p95" };
+                let signal = DriftSignal::Level { what: what.clone() };
+                let (before, after) = (format!("{quantile} {}", short(shift.before)), format!("{quantile} {}", short(shift.after)));
+                let (since, samples, detector) = (shift.since, shift.samples, shift.detector);
+                alarms.push(DriftAlarm { signal, since, found: sample.at, before, after, samples, detector, slices, examples });
+            }
+        }
+        self.add_mixes(&sample, &mut alarms);
+        self.add_versions(&sample, &mut alarms);
+        alarms
+    }
+
+    fn add_mixes(&mut self, sample: &DriftSample, alarms: &mut Vec<DriftAlarm>) {
+        let shifts = [("tools", self.tools.add(sample.at, &sample.tools)), ("skills", self.skills.add(sample.at, &sample.skills))];
+        for (what, shift) in shifts {
+            let Some(shift) = shift else { continue };
+            let kinds = |sample: &DriftSample| if what == "tools" { sample.tools.clone() } else { sample.skills.clone() };
+            let moved: Vec<&(String, f64, f64)> = shift.index.moved.iter().take(MAX_SLICES).collect();
+            let kind = moved.first().map(|(name, _, _)| name.clone()).unwrap_or_default();
+            let slices = moved
+                .into_iter()
+                .map(|(name, before, after)| SliceShift {
+                    slice: name.clone(),
+                    before: Some(*before),
+                    after: *after,
+                    samples: shift.samples,
+                })
+                .collect();
+            alarms.push(DriftAlarm {
+                signal: DriftSignal::Mix { what: what.to_owned() },
+                since: shift.since,
+                found: sample.at,
+                before: "index 0".to_owned(),
+                after: format!("index {:.2} ({:.2} to {:.2})", shift.index.value, shift.index.low, shift.index.high),
+                samples: shift.samples,
+                detector: "population stability index",
+                slices,
+                examples: self.examples(shift.since, |sample| kinds(sample).contains(&kind)),
+            });
+        }
+    }
+
+    fn add_versions(&mut self, sample: &DriftSample, alarms: &mut Vec<DriftAlarm>) {
+        for (what, value) in &sample.identities {
+            let Some(seen) = bounded(&mut self.versions, what) else { continue };
+            if seen.len() >= MAX_VALUES || seen.contains(value) {
+                continue;
+            }
+            let before: Vec<String> = seen.iter().cloned().collect();
+            seen.insert(value.clone());
+            // The first value is what counts as usual.
+            if before.is_empty() {
+                continue;
+            }
+            alarms.push(DriftAlarm {
+                signal: DriftSignal::Version { what: what.clone() },
+                since: sample.at,
+                found: sample.at,
+                before: before.iter().rev().take(MAX_SLICES).cloned().collect::<Vec<_>>().join(", "),
+                after: value.clone(),
+                samples: 1,
+                detector: "new value",
+                slices: vec![],
+                examples: vec![sample.trace.clone()],
+            });
+        }
+    }
+
+    fn examples(&self, since: u64, shows: impl Fn(&DriftSample) -> bool) -> Vec<String> {
+        let newest = self.recent.iter().rev().take_while(|sample| sample.at >= since).filter(|sample| shows(sample));
+        newest.take(MAX_EXAMPLES).map(|sample| sample.trace.clone()).collect()
+    }
+
+    /// Returns the slices whose mean moved most in the bad direction, weighted by their samples.
+    fn slice_shifts(&self, since: u64, worse: Worse, measure: &dyn Fn(&DriftSample) -> Option<f64>) -> Vec<SliceShift> {
+        let mut sums: BTreeMap<&(String, String), [MeanSum; 2]> = BTreeMap::new();
+        for sample in &self.recent {
+            let Some(value) = measure(sample) else { continue };
+            let side = usize::from(sample.at >= since);
+            for slice in &sample.slices {
+                sums.entry(slice).or_default()[side].add(value);
+            }
+        }
+        let mut shifts: Vec<(f64, SliceShift)> = vec![];
+        for ((axis, value), [old, new]) in sums {
+            let Some(after) = new.mean() else { continue };
+            let before = old.mean();
+            let fall = before.unwrap_or(after) - after;
+            let harm = new.n * if worse == Worse::Lower { fall } else { -fall };
+            shifts.push((harm, SliceShift { slice: format!("{axis} {value}"), before, after, samples: new.n as u64 }));
+        }
+        shifts.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.slice.cmp(&b.1.slice)));
+        shifts.into_iter().take(MAX_SLICES).map(|(_, shift)| shift).collect()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Worse {
+    Lower,
+    Higher,
+}
+
+#[derive(Debug, Default)]
+struct MeanSum {
+    n: f64,
+    sum: f64,
+}
+
+impl MeanSum {
+    fn add(&mut self, value: f64) {
+        self.n += 1.0;
+        self.sum += value;
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.n > 0.0).then(|| self.sum / self.n)
+    }
+}
+
+/// Returns the monitor of a name; none if there are too many.
+fn bounded<'m, T: Default>(monitors: &'m mut BTreeMap<String, T>, name: &str) -> Option<&'m mut T> {
+    if monitors.len() >= MAX_MONITORS && !monitors.contains_key(name) {
+        return None;
+    }
+    Some(monitors.entry(name.to_owned()).or_default())
+}
+
+fn outcome(sample: &DriftSample, scorer: &str) -> Option<f64> {
+    sample.outcomes.iter().find(|(name, _)| name == scorer).map(|(_, good)| f64::from(u8::from(*good)))
+}
+
+fn level(sample: &DriftSample, what: &str) -> Option<f64> {
+    sample.levels.iter().find(|(name, _)| name == what).map(|(_, value)| *value)
+}
+
+fn percent(rate: f64) -> String {
+    format!("{:.1} %", rate * 100.0)
+}
+
+fn short(value: f64) -> String {
+    if value.abs() >= 100.0 { format!("{value:.0}") } else { format!("{value:.4}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::SeededRng;
+
+    fn samples(count: u64) -> Vec<DriftSample> {
+        let mut rng = SeededRng::new(3);
+        let sample = |at: u64| {
+            let trader = rng.percent(50);
+            let changed = at >= 2_000;
+            let good = rng.percent(if changed && trader { 60 } else { 95 });
+            DriftSample {
+                at,
+                trace: format!("t{at}"),
+                slices: vec![("agent".into(), if trader { "trader" } else { "scout" }.into())],
+                outcomes: vec![("safety_pipeline".into(), good)],
+                levels: vec![("latency_ms".into(), 500.0 + rng.below(500) as f64)],
+                tools: vec![if rng.percent(60) { "quote" } else { "swap" }.into()],
+                skills: vec![],
+                identities: vec![("model".into(), if changed { "m-2" } else { "m-1" }.into())],
+            }
+        };
+        (0..count).map(sample).collect()
+    }
+
+    #[test]
+    fn alarms_name_begin_size_slices_and_examples() {
+        let mut board = DriftBoard::default();
+        let alarms: Vec<DriftAlarm> = samples(4_000).into_iter().flat_map(|sample| board.add(sample)).collect();
+        let names: Vec<String> = alarms.iter().map(|alarm| alarm.signal.name()).collect();
+        assert_eq!(names, ["model", "pass rate of safety_pipeline"]);
+        let rate = &alarms[1];
+        assert!((1_900..2_150).contains(&rate.since), "{rate:?}");
+        assert_eq!(rate.slices[0].slice, "agent trader");
+        assert!(rate.slices[0].after < 0.75 && rate.slices[0].before > Some(0.9), "{rate:?}");
+        assert_eq!(rate.examples.len(), 3);
+        assert_eq!((alarms[0].before.as_str(), alarms[0].after.as_str(), alarms[0].examples.as_slice()), ("m-1", "m-2", &["t2000".to_owned()][..]));
+    }
+
+    #[test]
+    fn replay_gives_the_same_alarms() {
+        let run = || {
+            let mut board = DriftBoard::default();
+            samples(4_000).into_iter().flat_map(|sample| board.add(sample)).collect::<Vec<_>>()
+        };
+        assert_eq!(run(), run());
+    }
+}

@@ -1,0 +1,73 @@
+//! Sampling by the hash of the trace id, the same on every replica.
+
+use model::ContentHash;
+
+/// Prefix of what is hashed. Replicas of different versions agree as long as it stays.
+const DOMAIN: &str = "bardo-eval/sampling/1\n";
+
+/// Returns whether a trace is in the uniform sample of this rate. Depends on the id alone; the sample of a lower rate is part of the
+/// sample of a higher one.
+pub fn is_sampled(trace: &str, rate: f64) -> bool {
+    let hash = ContentHash::of_parts(&[DOMAIN, &trace.to_ascii_lowercase()]);
+    let head = hash.as_str().get(..13).and_then(|hex| u64::from_str_radix(hex, 16).ok()).unwrap_or(u64::MAX);
+    // 52 bits are exact in a float.
+    (head as f64) < rate * (1_u64 << 52) as f64
+}
+
+/// Probability with which a trace is kept. Its inverse is the number of traces that it stands for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SampleWeight {
+    pub probability: f64,
+}
+
+impl SampleWeight {
+    /// A trace that a rule keeps is kept with certainty, also if it is in the sample. All others are kept at the sampling rate.
+    pub fn of(is_always_kept: bool, rate: f64) -> Self {
+        Self { probability: if is_always_kept { 1.0 } else { rate } }
+    }
+
+    pub fn weight(self) -> f64 {
+        if self.probability > 0.0 { 1.0 / self.probability } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::SeededRng;
+
+    fn ids(count: usize, seed: u64) -> impl Iterator<Item = String> {
+        let mut rng = SeededRng::new(seed);
+        (0..count).map(move |_| format!("{:016x}{:016x}", rng.next_u64(), rng.next_u64()))
+    }
+
+    #[test]
+    fn one_percent_of_a_million_ids_is_sampled() {
+        let random = ids(1_000_000, 1).filter(|id| is_sampled(id, 0.01)).count();
+        assert!((9_700..=10_300).contains(&random), "{random}");
+        let counted = (0..1_000_000).filter(|n| is_sampled(&format!("{n:032x}"), 0.01)).count();
+        assert!((9_700..=10_300).contains(&counted), "{counted}");
+        #[expect(clippy::print_stdout, reason = "the figures are in the guide")]
+        {
+            println!("sampled of 1,000,000: random ids {random}, counted ids {counted}");
+        }
+    }
+
+    #[test]
+    fn samples_are_nested_and_ignore_the_case_of_digits() {
+        for id in ids(20_000, 2) {
+            assert!(!is_sampled(&id, 0.01) || is_sampled(&id, 0.1));
+            assert_eq!(is_sampled(&id, 0.1), is_sampled(&id.to_uppercase(), 0.1));
+            assert!(is_sampled(&id, 1.0) && !is_sampled(&id, 0.0));
+        }
+    }
+
+    #[test]
+    fn decision_of_known_ids_never_changes() {
+        // Replicas of another version must agree.
+        let sampled: Vec<u64> = (0..1_000).filter(|n| is_sampled(&format!("{n:032x}"), 0.01)).collect();
+        assert_eq!(sampled, KNOWN);
+    }
+
+    const KNOWN: &[u64] = &[23, 37, 125, 146, 196, 291, 482, 518, 532, 712, 890, 979, 983];
+}

@@ -1,0 +1,302 @@
+//! Requests of OTLP/JSON: one span is held at a time, within the limits.
+
+use super::limits::CollectorLimits;
+use super::received::{ReceivedSpans, RequestError, SpanRefusal, id};
+use super::redaction::Redactor;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+use std::fmt;
+use store::production::NewSpan;
+
+/// Reads a request.
+pub(super) fn read_request(body: &[u8], redactor: &Redactor, limits: &CollectorLimits) -> Result<ReceivedSpans, RequestError> {
+    let mut reader = RequestReader { redactor, limits, received: ReceivedSpans::default(), count: 0, too_many: false };
+    let mut json = serde_json::Deserializer::from_slice(body);
+    let read = Level { reader: &mut reader, at: 0 }.deserialize(&mut json).and_then(|()| json.end());
+    if reader.too_many {
+        return Err(RequestError::TooManySpans(limits.spans_per_request));
+    }
+    read.map_err(|error| RequestError::Malformed(error.to_string()))?;
+    Ok(reader.received)
+}
+
+struct RequestReader<'r> {
+    redactor: &'r Redactor,
+    limits: &'r CollectorLimits,
+    received: ReceivedSpans,
+    count: usize,
+    too_many: bool,
+}
+
+/// Keys on the way from a request to its spans.
+const PATH: [&str; 3] = ["resourceSpans", "scopeSpans", "spans"];
+
+/// Object at a level of the path, whose list is read and whose other members are skipped.
+struct Level<'l, 'r> {
+    reader: &'l mut RequestReader<'r>,
+    at: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Level<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Level<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object with {}", PATH[self.at])
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(key) = members.next_key::<String>()? {
+            if key == PATH[self.at] {
+                members.next_value_seed(LevelList { reader: &mut *self.reader, at: self.at })?;
+            } else {
+                members.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// List at a level of the path.
+struct LevelList<'l, 'r> {
+    reader: &'l mut RequestReader<'r>,
+    at: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for LevelList<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for LevelList<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the list {}", PATH[self.at])
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        if self.at + 1 < PATH.len() {
+            while items.next_element_seed(Level { reader: &mut *self.reader, at: self.at + 1 })?.is_some() {}
+            return Ok(());
+        }
+        loop {
+            let mut budget = ValueBudget { left: self.reader.limits.values_per_span.saturating_mul(4), over: false };
+            let Some(value) = items.next_element_seed(BoundedValue { budget: &mut budget })? else { return Ok(()) };
+            self.reader.count += 1;
+            if self.reader.count > self.reader.limits.spans_per_request {
+                self.reader.too_many = true;
+                return Err(A::Error::custom("too many spans"));
+            }
+            let span = if budget.over { Err(SpanRefusal::TooManyValues) } else { self.reader.span(value) };
+            self.reader.received.add(span);
+        }
+    }
+}
+
+impl RequestReader<'_> {
+    fn span(&self, mut value: Value) -> Result<NewSpan, SpanRefusal> {
+        let bytes = |key: &str| value.get(key).and_then(Value::as_str).and_then(unhex);
+        let trace: [u8; 16] = bytes("traceId").and_then(|bytes| id(&bytes)).ok_or(SpanRefusal::Ids)?;
+        let span: [u8; 8] = bytes("spanId").and_then(|bytes| id(&bytes)).ok_or(SpanRefusal::Ids)?;
+        let is_root = bytes("parentSpanId").and_then(|bytes| id::<8>(&bytes)).is_none();
+        for (key, id) in [("traceId", &trace[..]), ("spanId", &span[..])] {
+            value[key] = Value::String(id.iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        self.redact(&mut value, 0)?;
+        let body = serde_json::to_vec(&value).unwrap_or_default();
+        if body.len() > self.limits.span_bytes {
+            return Err(SpanRefusal::TooLarge);
+        }
+        Ok(NewSpan { trace, span, is_root, body })
+    }
+
+    /// Removes secrets from all texts, and the values of attributes with secret names.
+    fn redact(&self, value: &mut Value, depth: usize) -> Result<(), SpanRefusal> {
+        // Each level of attributes takes three levels of JSON.
+        if depth > 3 * self.limits.value_depth + 6 {
+            return Err(SpanRefusal::TooDeep);
+        }
+        match value {
+            Value::String(text) => {
+                if let std::borrow::Cow::Owned(clean) = self.redactor.redact(text) {
+                    *text = clean;
+                }
+            }
+            Value::Array(items) => {
+                for item in items {
+                    self.redact(item, depth + 1)?;
+                }
+            }
+            Value::Object(members) => {
+                let is_secret = members.get("key").and_then(Value::as_str).is_some_and(|key| self.redactor.is_secret_name(key));
+                if is_secret && members.contains_key("value") {
+                    members.insert("value".into(), serde_json::json!({ "stringValue": "[redacted]" }));
+                    return Ok(());
+                }
+                for member in members.values_mut() {
+                    self.redact(member, depth + 1)?;
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        Ok(())
+    }
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    if text.len() > 64 || !text.is_ascii() {
+        return None;
+    }
+    let digits = text.as_bytes().chunks_exact(2);
+    let is_even = digits.remainder().is_empty();
+    let bytes: Option<Vec<u8>> = digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
+    bytes.filter(|_| is_even)
+}
+
+/// Values that a span may still have.
+struct ValueBudget {
+    left: usize,
+    over: bool,
+}
+
+/// Any JSON, as long as the budget lasts; the rest is skipped.
+struct BoundedValue<'b> {
+    budget: &'b mut ValueBudget,
+}
+
+impl<'de> DeserializeSeed<'de> for BoundedValue<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        if self.budget.left == 0 {
+            self.budget.over = true;
+            deserializer.deserialize_ignored_any(IgnoredAny)?;
+            return Ok(Value::Null);
+        }
+        self.budget.left -= 1;
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for BoundedValue<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = vec![];
+        while let Some(item) = items.next_element_seed(BoundedValue { budget: &mut *self.budget })? {
+            if !self.budget.over {
+                list.push(item);
+            }
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            let value = members.next_value_seed(BoundedValue { budget: &mut *self.budget })?;
+            if !self.budget.over {
+                map.insert(key, value);
+            }
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn request(spans: Value) -> Vec<u8> {
+        json!({ "resourceSpans": [{ "resource": { "attributes": [] }, "scopeSpans": [{ "scope": {}, "spans": spans }], "schemaUrl": "x" }] })
+            .to_string()
+            .into_bytes()
+    }
+
+    fn span(attributes: Value) -> Value {
+        json!({ "traceId": "5B8EFFF798038103D269B633813FC60C", "spanId": "EEE19B7EC3C1B174", "name": "chat", "attributes": attributes })
+    }
+
+    fn read(body: &[u8]) -> Result<ReceivedSpans, RequestError> {
+        read_request(body, &Redactor::default(), &CollectorLimits::default())
+    }
+
+    #[test]
+    fn spans_are_read_with_ids_in_lower_case() {
+        let read = read(&request(json!([span(json!([{ "key": "api_key", "value": { "stringValue": "hunter2hunter2" } }]))]))).unwrap();
+        let written: Value = serde_json::from_slice(&read.spans[0].body).unwrap();
+        assert_eq!(written["traceId"], "5b8efff798038103d269b633813fc60c");
+        assert_eq!(written["attributes"][0]["value"]["stringValue"], "[redacted]");
+        assert!(read.spans[0].is_root);
+    }
+
+    #[test]
+    fn spans_beyond_the_limits_are_refused_alone() {
+        let many: Vec<Value> = (0..10_000).map(|_| json!({ "key": "k", "value": { "stringValue": "v" } })).collect();
+        let mut deep = json!({ "stringValue": "v" });
+        for _ in 0..25 {
+            deep = json!({ "arrayValue": { "values": [deep] } });
+        }
+        for (bad, why) in [
+            (span(many.into()), SpanRefusal::TooManyValues),
+            (span(json!([{ "key": "k", "value": deep }])), SpanRefusal::TooDeep),
+            (json!({ "traceId": "00", "spanId": "11" }), SpanRefusal::Ids),
+            (json!({ "traceId": "é".repeat(16), "spanId": "zz" }), SpanRefusal::Ids),
+            (json!(7), SpanRefusal::Ids),
+            (span(json!([{ "key": "k", "value": { "stringValue": "x".repeat(5 << 20) } }])), SpanRefusal::TooLarge),
+        ] {
+            let read = read(&request(json!([bad, span(json!([]))]))).unwrap();
+            assert_eq!((read.spans.len(), read.refused, read.why), (1, 1, Some(why)));
+        }
+    }
+
+    #[test]
+    fn damaged_requests_are_refused() {
+        for body in ["", "[]", "{\"resourceSpans\":7}", "{\"resourceSpans\":[", "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"a\":\"\\ud800\"}]}]}]}"] {
+            assert!(read(body.as_bytes()).is_err(), "{body}");
+        }
+        assert_eq!(read(b"{}").unwrap(), ReceivedSpans::default());
+        let deep = format!("{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{}", "[".repeat(100_000));
+        assert!(read(deep.as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,29 @@
+//! Collector of OTLP traces: HTTP with protobuf or JSON, and gRPC. A request is answered once its spans are durable.
+
+mod access;
+mod grpc;
+mod gzip;
+mod http;
+mod json_request;
+mod limits;
+mod metrics;
+mod protobuf;
+mod received;
+mod redaction;
+mod server;
+mod sink;
+mod state;
+mod webhook;
+mod wire;
+
+pub use access::{Access, AccessError, BearerToken};
+pub use limits::CollectorLimits;
+pub use metrics::{CollectorMetrics, GaugeText, RefusalKind};
+pub use redaction::{PatternError, Redactor};
+pub use server::{Collector, CollectorError, CollectorSettings, TlsFiles};
+pub use webhook::{Webhook, WebhookError};
+
+use std::sync::Arc;
+
+/// Milliseconds since 1970, from the caller.
+pub type ClockMs = Arc<dyn Fn() -> u64 + Send + Sync>;

@@ -1,0 +1,55 @@
+//! Spans of one request, ready to be stored.
+
+use store::production::NewSpan;
+
+/// Spans of a request that are within the limits, and the number of those that are not.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ReceivedSpans {
+    pub spans: Vec<NewSpan>,
+    pub refused: u64,
+    /// Reason of the first refusal.
+    pub why: Option<SpanRefusal>,
+}
+
+/// Reason why a span is not stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum SpanRefusal {
+    #[error("a span has no valid trace id and span id")]
+    Ids,
+    #[error("a span has too many attributes")]
+    TooManyValues,
+    #[error("an attribute is nested too deeply")]
+    TooDeep,
+    #[error("a span is too large")]
+    TooLarge,
+    #[error("a text is not UTF-8")]
+    NotUtf8,
+}
+
+impl ReceivedSpans {
+    pub(super) fn refuse(&mut self, why: SpanRefusal) {
+        self.refused += 1;
+        self.why.get_or_insert(why);
+    }
+
+    pub(super) fn add(&mut self, span: Result<NewSpan, SpanRefusal>) {
+        match span {
+            Ok(span) => self.spans.push(span),
+            Err(why) => self.refuse(why),
+        }
+    }
+}
+
+/// Request that is refused as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum RequestError {
+    #[error("the body is not a request of OTLP traces: {0}")]
+    Malformed(String),
+    #[error("the request has more than {0} spans")]
+    TooManySpans(usize),
+}
+
+/// Returns an id of `N` bytes; none if it is all zeros or has another size.
+pub(super) fn id<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+    <[u8; N]>::try_from(bytes).ok().filter(|id| id.iter().any(|byte| *byte != 0))
+}

@@ -1,0 +1,189 @@
+//! Listeners of the collector.
+
+use super::ClockMs;
+use super::access::{Access, AccessError};
+use super::http::router;
+use super::limits::CollectorLimits;
+use super::metrics::CollectorMetrics;
+use super::redaction::Redactor;
+use super::sink::SpanSink;
+use super::state::{CollectorClock, CollectorState};
+use axum::Router;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::service::TowerToHyperService;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use store::StoreError;
+use store::production::ProductionStore;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_io_timeout::TimeoutStream;
+use tokio_rustls::TlsAcceptor;
+
+/// Largest head of a request.
+const MAX_HEAD_BYTES: usize = 32 << 10;
+const MAX_STREAMS: u32 = 64;
+const PING_EVERY: Duration = Duration::from_secs(20);
+
+/// Everything that a collector needs.
+pub struct CollectorSettings {
+    /// Addresses to listen on. Each serves HTTP/1, HTTP/2 and gRPC.
+    pub listen: Vec<SocketAddr>,
+    pub traces: PathBuf,
+    pub access: Access,
+    pub tls: Option<TlsFiles>,
+    pub limits: CollectorLimits,
+    pub redactor: Redactor,
+    pub metrics: CollectorMetrics,
+    pub clock: ClockMs,
+}
+
+impl std::fmt::Debug for CollectorSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CollectorSettings").field("listen", &self.listen).field("traces", &self.traces).finish_non_exhaustive()
+    }
+}
+
+/// Certificate chain and private key, as PEM.
+pub struct TlsFiles {
+    pub certificates: Vec<u8>,
+    pub key: Vec<u8>,
+}
+
+impl std::fmt::Debug for TlsFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TlsFiles")
+    }
+}
+
+/// Collector that cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum CollectorError {
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    #[error("cannot listen on {at}: {why}")]
+    Listen { at: SocketAddr, why: std::io::Error },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the certificate or its key cannot be used: {0}")]
+    Tls(String),
+    #[error("the writer cannot be started: {0}")]
+    Writer(std::io::Error),
+}
+
+/// Running collector. Dropping it closes all connections; acknowledged spans are durable.
+#[derive(Debug)]
+pub struct Collector {
+    addresses: Vec<SocketAddr>,
+    tasks: JoinSet<()>,
+}
+
+impl Collector {
+    /// Opens the file and the ports.
+    ///
+    /// # Errors
+    ///
+    /// Fails before it listens anywhere if an address is not permitted, the file cannot be used or a port is taken.
+    pub async fn start(settings: CollectorSettings) -> Result<Self, CollectorError> {
+        let CollectorSettings { listen, traces, access, tls, limits, redactor, metrics, clock } = settings;
+        for at in &listen {
+            access.check(*at)?;
+        }
+        let acceptor = tls.map(|files| tls_acceptor(&files)).transpose()?;
+        let sink = SpanSink::start(ProductionStore::open(&traces)?, clock.clone(), limits).map_err(CollectorError::Writer)?;
+        let state = Arc::new(CollectorState {
+            sink,
+            access,
+            limits,
+            redactor,
+            metrics,
+            clock: CollectorClock(clock),
+            store: Mutex::new(ProductionStore::open(&traces)?),
+            pending: Arc::new(Semaphore::new(limits.pending_bytes / 1024)),
+        });
+        let (mut addresses, mut tasks) = (vec![], JoinSet::new());
+        let mut listeners = vec![];
+        for at in listen {
+            let listener = TcpListener::bind(at).await.map_err(|why| CollectorError::Listen { at, why })?;
+            addresses.push(listener.local_addr().map_err(|why| CollectorError::Listen { at, why })?);
+            listeners.push(listener);
+        }
+        for listener in listeners {
+            tasks.spawn(accept(listener, router(state.clone()), acceptor.clone(), limits));
+        }
+        Ok(Self { addresses, tasks })
+    }
+
+    /// Returns the addresses that are open, in the order of the settings.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Waits until a listener ends, which it does only on a bug.
+    pub async fn wait(&mut self) {
+        self.tasks.join_next().await;
+    }
+}
+
+fn tls_acceptor(files: &TlsFiles) -> Result<TlsAcceptor, CollectorError> {
+    let wrong = |error: &dyn std::fmt::Display| CollectorError::Tls(error.to_string());
+    let chain: Vec<CertificateDer<'static>> =
+        CertificateDer::pem_slice_iter(&files.certificates).collect::<Result<_, _>>().map_err(|error| wrong(&error))?;
+    let key = PrivateKeyDer::from_pem_slice(&files.key).map_err(|error| wrong(&error))?;
+    let mut config =
+        rustls::ServerConfig::builder().with_no_client_auth().with_single_cert(chain, key).map_err(|error| wrong(&error))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+async fn accept(listener: TcpListener, router: Router, tls: Option<TlsAcceptor>, limits: CollectorLimits) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            Some(_) = connections.join_next() => {}
+            accepted = listener.accept(), if connections.len() < limits.connections => match accepted {
+                Ok((stream, _)) => {
+                    connections.spawn(serve(stream, router.clone(), tls.clone(), limits));
+                }
+                // Probably out of file descriptors: wait before the next attempt.
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            },
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, router: Router, tls: Option<TlsAcceptor>, limits: CollectorLimits) {
+    // Answers are small; waiting to fill a packet only delays them.
+    drop(stream.set_nodelay(true));
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(limits.request_timeout));
+    let stream = Box::pin(stream);
+    match tls {
+        None => serve_http(stream, router, limits).await,
+        Some(acceptor) => {
+            if let Ok(Ok(stream)) = tokio::time::timeout(limits.request_timeout, acceptor.accept(stream)).await {
+                serve_http(stream, router, limits).await;
+            }
+        }
+    }
+}
+
+async fn serve_http(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, router: Router, limits: CollectorLimits) {
+    let mut http = auto::Builder::new(TokioExecutor::new());
+    http.http1().timer(TokioTimer::new()).header_read_timeout(limits.request_timeout).max_buf_size(MAX_HEAD_BYTES);
+    http.http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(MAX_STREAMS)
+        .max_header_list_size(u32::try_from(MAX_HEAD_BYTES).unwrap_or(u32::MAX))
+        .keep_alive_interval(PING_EVERY)
+        .keep_alive_timeout(limits.request_timeout);
+    // An error of one client affects only its own connection.
+    drop(http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)).await);
+}

@@ -1,0 +1,191 @@
+//! State that all requests share, and the way of a body to the sink.
+
+use super::ClockMs;
+use super::access::Access;
+use super::gzip::{self, GzipError};
+use super::limits::CollectorLimits;
+use super::metrics::{CollectorMetrics, RefusalKind};
+use super::received::{ReceivedSpans, RequestError};
+use super::redaction::Redactor;
+use super::sink::{SinkError, SpanSink};
+use super::wire::WireWriter;
+use axum::body::Bytes;
+use axum::extract::Request;
+use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderMap, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use http_body_util::{BodyExt, Limited};
+use std::sync::{Arc, Mutex};
+use store::production::ProductionStore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Parts that all requests share.
+#[derive(Debug)]
+pub(super) struct CollectorState {
+    pub sink: SpanSink,
+    pub access: Access,
+    pub limits: CollectorLimits,
+    pub redactor: Redactor,
+    pub metrics: CollectorMetrics,
+    pub clock: CollectorClock,
+    /// Connection for metrics.
+    pub store: Mutex<ProductionStore>,
+    /// One permit per KiB of pending requests.
+    pub pending: Arc<Semaphore>,
+}
+
+/// Clock with a name for debug output.
+#[derive(Clone)]
+pub(super) struct CollectorClock(pub ClockMs);
+
+impl std::fmt::Debug for CollectorClock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CollectorClock")
+    }
+}
+
+/// Answer to a request that is refused as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CollectorRefusal {
+    pub kind: RefusalKind,
+    pub why: String,
+}
+
+impl CollectorRefusal {
+    pub(super) fn new(kind: RefusalKind, why: impl ToString) -> Self {
+        Self { kind, why: why.to_string() }
+    }
+
+    fn status(&self) -> StatusCode {
+        match self.kind {
+            RefusalKind::Unauthorized => StatusCode::UNAUTHORIZED,
+            RefusalKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            RefusalKind::Malformed | RefusalKind::Spans => StatusCode::BAD_REQUEST,
+            RefusalKind::Unsupported => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            RefusalKind::Busy => StatusCode::TOO_MANY_REQUESTS,
+            RefusalKind::Timeout => StatusCode::REQUEST_TIMEOUT,
+            RefusalKind::StoreFailed => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}
+
+impl IntoResponse for CollectorRefusal {
+    fn into_response(self) -> Response {
+        let mut response = (self.status(), self.why).into_response();
+        if matches!(self.kind, RefusalKind::Busy | RefusalKind::StoreFailed) {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
+
+/// Result of a request whose spans are durable.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct AcceptedSpans {
+    pub refused: u64,
+    pub why: String,
+}
+
+impl AcceptedSpans {
+    /// Returns `ExportTraceServiceResponse`.
+    pub(super) fn message(&self) -> Vec<u8> {
+        let mut response = WireWriter::default();
+        if self.refused > 0 {
+            let mut partial = WireWriter::default();
+            partial.number(1, self.refused);
+            partial.text(2, self.why.as_bytes());
+            response.text(1, &partial.bytes);
+        }
+        response.bytes
+    }
+}
+
+impl CollectorState {
+    pub(super) fn authorize(&self, headers: &HeaderMap) -> Result<(), CollectorRefusal> {
+        let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        if self.access.allows(given) {
+            return Ok(());
+        }
+        Err(CollectorRefusal::new(RefusalKind::Unauthorized, "a valid bearer token is required"))
+    }
+
+    /// Reads a body within the limits of size and time, and holds its share of the pending bytes.
+    pub(super) async fn read_body(&self, request: Request) -> Result<(Bytes, OwnedSemaphorePermit), CollectorRefusal> {
+        let too_large = || {
+            CollectorRefusal::new(RefusalKind::TooLarge, format!("the body has more than {} bytes", self.limits.body_bytes))
+        };
+        let length = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+        if length.is_some_and(|length| length > self.limits.body_bytes) {
+            return Err(too_large());
+        }
+        let mut pending = self.reserve(length.unwrap_or(0))?;
+        let mut body = Limited::new(request.into_body(), self.limits.body_bytes);
+        let reading = async {
+            let mut read: Vec<u8> = Vec::with_capacity(length.unwrap_or(0));
+            let mut reserved = length.unwrap_or(0);
+            while let Some(frame) = body.frame().await {
+                let frame = frame.map_err(|error| match error.downcast_ref::<http_body_util::LengthLimitError>() {
+                    Some(_) => too_large(),
+                    None => CollectorRefusal::new(RefusalKind::Malformed, "the body is incomplete"),
+                })?;
+                let Ok(data) = frame.into_data() else { continue };
+                read.extend_from_slice(&data);
+                if read.len() > reserved {
+                    // The size was not announced: reserve as the body grows.
+                    pending.merge(self.reserve(read.len())?);
+                    reserved = 2 * read.len();
+                }
+            }
+            Ok((Bytes::from(read), pending))
+        };
+        let late = |_| CollectorRefusal::new(RefusalKind::Timeout, "the body took too long");
+        tokio::time::timeout(self.limits.request_timeout, reading).await.map_err(late)?
+    }
+
+    pub(super) fn unpack(&self, body: &[u8]) -> Result<(Bytes, Option<OwnedSemaphorePermit>), CollectorRefusal> {
+        let unpacked = gzip::unpack(body, self.limits.unpacked_bytes).map_err(|error| {
+            let kind = match error {
+                GzipError::Malformed => RefusalKind::Malformed,
+                GzipError::TooLarge => RefusalKind::TooLarge,
+            };
+            CollectorRefusal::new(kind, error)
+        })?;
+        let pending = self.reserve(unpacked.len())?;
+        Ok((Bytes::from(unpacked), Some(pending)))
+    }
+
+    /// Reserves memory for a request; twice its bytes, for the spans that are made of it.
+    fn reserve(&self, bytes: usize) -> Result<OwnedSemaphorePermit, CollectorRefusal> {
+        let permits = u32::try_from(bytes.saturating_mul(2) / 1024 + 1).unwrap_or(u32::MAX);
+        let busy = |_| CollectorRefusal::new(RefusalKind::Busy, "too many requests are pending");
+        self.pending.clone().try_acquire_many_owned(permits).map_err(busy)
+    }
+
+    pub(super) async fn store(&self, received: Result<ReceivedSpans, RequestError>) -> Result<AcceptedSpans, CollectorRefusal> {
+        let received = received.map_err(|error| {
+            let kind = match error {
+                RequestError::Malformed(_) => RefusalKind::Malformed,
+                RequestError::TooManySpans(_) => RefusalKind::TooLarge,
+            };
+            CollectorRefusal::new(kind, error)
+        })?;
+        let count = received.spans.len() as u64;
+        let mut accepted = AcceptedSpans { refused: received.refused, why: received.why.map(|why| why.to_string()).unwrap_or_default() };
+        if !received.spans.is_empty() {
+            let stored = self.sink.store(received.spans).await.map_err(|error| {
+                let kind = match error {
+                    SinkError::Busy => RefusalKind::Busy,
+                    SinkError::Failed => RefusalKind::StoreFailed,
+                };
+                CollectorRefusal::new(kind, error)
+            })?;
+            if stored.over_limit > 0 {
+                accepted.refused += stored.over_limit;
+                accepted.why = "a trace has too many spans or bytes".to_owned();
+            }
+        }
+        self.metrics.count_request(count);
+        self.metrics.count_refusal(RefusalKind::Spans, accepted.refused);
+        Ok(accepted)
+    }
+}

@@ -1,0 +1,124 @@
+//! Traces that were decided: kept with their scores, or left out.
+
+use super::counters::{ProductionCounter, count};
+use super::spans::OpenTrace;
+use super::{ProductionStore, TraceId};
+use crate::StoreError;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+/// Trace that was kept. The texts are JSON that the caller writes and reads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptTrace {
+    pub trace: TraceId,
+    /// Number in the order of decisions.
+    pub seq: u64,
+    /// Begin of the trace, seconds since 1970.
+    pub at_s: u64,
+    /// Whether the trace is in the uniform sample.
+    pub sampled: bool,
+    /// Probability with which it is kept.
+    pub probability: f64,
+    /// Rules that keep it, separated by spaces; empty if only the sample does.
+    pub reasons: String,
+    pub facts: String,
+    pub scores: String,
+    pub transcript: String,
+}
+
+/// Decision on a trace.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TraceDecision {
+    /// Keeps the trace; `seq` is assigned by the store.
+    Keep(Box<KeptTrace>),
+    Drop,
+    /// Leaves out a trace whose spans cannot be read.
+    Unreadable,
+}
+
+impl ProductionStore {
+    /// Stores decisions in one commit. A trace that got another span since it was read stays open.
+    pub fn decide(&self, decisions: &[(OpenTrace, TraceDecision)], now_ms: u64) -> Result<u64, StoreError> {
+        let transaction = self.transaction()?;
+        let mut decided = 0;
+        for (open, decision) in decisions {
+            let current: Option<u64> = transaction
+                .prepare_cached("SELECT spans FROM open_traces WHERE trace = ?1")?
+                .query_row([&open.trace[..]], |row| row.get(0))
+                .optional()?;
+            if current != Some(open.spans) {
+                continue;
+            }
+            decided += 1;
+            transaction.prepare_cached("DELETE FROM open_traces WHERE trace = ?1")?.execute([&open.trace[..]])?;
+            match decision {
+                TraceDecision::Keep(kept) => keep(&transaction, kept, now_ms)?,
+                TraceDecision::Drop => drop_trace(&transaction, &open.trace, now_ms, ProductionCounter::TracesDropped)?,
+                TraceDecision::Unreadable => drop_trace(&transaction, &open.trace, now_ms, ProductionCounter::TracesUnreadable)?,
+            }
+        }
+        transaction.commit()?;
+        Ok(decided)
+    }
+
+    /// Returns kept traces that began at or after `from_s`, in the order of their decisions, after the number `after`.
+    pub fn kept_traces(&self, from_s: u64, after: u64, most: usize) -> Result<Vec<KeptTrace>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT trace, seq, at_s, sampled, probability, reasons, facts, scores, '' FROM traces
+             WHERE seq > ?1 AND at_s >= ?2 ORDER BY seq LIMIT ?3",
+        )?;
+        let rows = statement.query_map(params![after, from_s, most as u64], kept_trace)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns a kept trace with its transcript.
+    pub fn kept_trace(&self, trace: &TraceId) -> Result<Option<KeptTrace>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT trace, seq, at_s, sampled, probability, reasons, facts, scores, transcript FROM traces WHERE trace = ?1",
+        )?;
+        Ok(statement.query_row([&trace[..]], kept_trace).optional()?)
+    }
+}
+
+fn keep(connection: &Connection, kept: &KeptTrace, now_ms: u64) -> Result<(), StoreError> {
+    let existing: Option<i64> = connection
+        .prepare_cached("SELECT seq FROM traces WHERE trace = ?1")?
+        .query_row([&kept.trace[..]], |row| row.get(0))
+        .optional()?;
+    // A late span makes the trace be read again; it keeps its place and counts once.
+    if existing.is_none() {
+        count(connection, ProductionCounter::TracesKept, 1)?;
+        count(connection, ProductionCounter::TracesSampled, u64::from(kept.sampled))?;
+    }
+    let KeptTrace { trace, at_s, sampled, probability, reasons, facts, scores, transcript, .. } = kept;
+    connection
+        .prepare_cached(
+            "INSERT INTO traces (seq, trace, at_s, decided_ms, sampled, probability, reasons, facts, scores, transcript)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+             ON CONFLICT (trace) DO UPDATE SET at_s = ?3, decided_ms = ?4, sampled = ?5, probability = ?6, reasons = ?7, facts = ?8,
+                                               scores = ?9, transcript = ?10",
+        )?
+        .execute(params![existing, &trace[..], at_s, now_ms, sampled, probability, reasons, facts, scores, transcript])?;
+    Ok(())
+}
+
+fn drop_trace(connection: &Connection, trace: &TraceId, now_ms: u64, counter: ProductionCounter) -> Result<(), StoreError> {
+    connection.prepare_cached("DELETE FROM spans WHERE trace = ?1")?.execute([&trace[..]])?;
+    let inserted = connection
+        .prepare_cached("INSERT OR IGNORE INTO dropped (trace, decided_ms) VALUES (?1, ?2)")?
+        .execute(params![&trace[..], now_ms])?;
+    count(connection, counter, inserted as u64)
+}
+
+fn kept_trace(row: &Row<'_>) -> rusqlite::Result<KeptTrace> {
+    Ok(KeptTrace {
+        trace: row.get(0)?,
+        seq: row.get(1)?,
+        at_s: row.get(2)?,
+        sampled: row.get(3)?,
+        probability: row.get(4)?,
+        reasons: row.get(5)?,
+        facts: row.get(6)?,
+        scores: row.get(7)?,
+        transcript: row.get(8)?,
+    })
+}

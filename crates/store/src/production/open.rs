@@ -1,0 +1,108 @@
+//! Opening a file of production traces.
+
+use super::ProductionStore;
+use crate::StoreError;
+use crate::open::{create_private, ignore_in_git};
+use rusqlite::{Connection, TransactionBehavior};
+use std::path::Path;
+use std::time::Duration;
+
+/// Schema version, stored as `PRAGMA user_version`.
+const SCHEMA_VERSION: i64 = 1;
+/// Distinguishes the file from a store of runs.
+const APPLICATION_ID: i64 = 0x6265_7031;
+const PAGE_BYTES: u32 = 8 << 10;
+/// Size of the write-ahead log at which it is copied into the file.
+const WAL_BYTES: u32 = 32 << 20;
+/// Cache of a connection in KiB, negative as SQLite wants it.
+const CACHE_KIB: i64 = -(32 << 10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+const SCHEMA: &str = "
+CREATE TABLE spans (
+    trace       BLOB NOT NULL,
+    span        BLOB NOT NULL,
+    received_ms INTEGER NOT NULL,
+    body        BLOB NOT NULL,
+    PRIMARY KEY (trace, span)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE open_traces (
+    trace      BLOB PRIMARY KEY,
+    first_ms   INTEGER NOT NULL,
+    last_ms    INTEGER NOT NULL,
+    spans      INTEGER NOT NULL,
+    bytes      INTEGER NOT NULL,
+    root_ended INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX open_traces_by_time ON open_traces (last_ms);
+
+CREATE TABLE traces (
+    seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+    trace       BLOB NOT NULL UNIQUE,
+    at_s        INTEGER NOT NULL,
+    decided_ms  INTEGER NOT NULL,
+    sampled     INTEGER NOT NULL,
+    probability REAL NOT NULL,
+    reasons     TEXT NOT NULL,
+    facts       TEXT NOT NULL,
+    scores      TEXT NOT NULL,
+    transcript  TEXT NOT NULL
+) STRICT;
+CREATE INDEX traces_by_time ON traces (at_s);
+
+CREATE TABLE dropped (
+    trace      BLOB PRIMARY KEY,
+    decided_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE counters (
+    what TEXT PRIMARY KEY,
+    n    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE alerts (
+    n        INTEGER PRIMARY KEY AUTOINCREMENT,
+    key      TEXT NOT NULL,
+    raised_s INTEGER NOT NULL,
+    body     TEXT NOT NULL,
+    sent_s   INTEGER
+) STRICT;
+CREATE INDEX alerts_by_key ON alerts (key, raised_s);
+";
+
+impl ProductionStore {
+    /// Opens or creates a file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file is something else, or was written by a newer version.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        create_private(path);
+        ignore_in_git(path);
+        let mut connection = Connection::open(path)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.pragma_update(None, "page_size", PAGE_BYTES)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        // A span is acknowledged once it would survive a power cut.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "wal_autocheckpoint", WAL_BYTES / PAGE_BYTES)?;
+        connection.pragma_update(None, "cache_size", CACHE_KIB)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let application: i64 = transaction.pragma_query_value(None, "application_id", |row| row.get(0))?;
+        match (version, application) {
+            (SCHEMA_VERSION, APPLICATION_ID) => {}
+            (0, 0) => {
+                transaction.execute_batch(SCHEMA)?;
+                transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+                transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+            }
+            (found, APPLICATION_ID) => return Err(StoreError::NewerVersion { found, known: SCHEMA_VERSION }),
+            (_, _) => return Err(StoreError::NotProduction),
+        }
+        transaction.commit()?;
+        Ok(Self { connection })
+    }
+}
