@@ -33,14 +33,28 @@ pub fn append_folded_words(text: &str, folded: &mut String) {
     }
 }
 
+/// Folded forms of the ASCII characters; 0 for those without one.
+const ASCII: [u8; 128] = {
+    let mut table = [0; 128];
+    let mut code = 0;
+    while code < 128 {
+        let c = code as u8 as char;
+        if c.is_ascii_alphanumeric() {
+            table[code] = leet::letter(c.to_ascii_lowercase()) as u8;
+        }
+        code += 1;
+    }
+    table
+};
+
 /// Appends the folded form. Returns whether there is one.
 fn fold_char(c: char, folded: &mut String) -> bool {
     let plain = look_alike(c);
-    if plain.is_ascii() {
-        if plain.is_ascii_alphanumeric() {
-            folded.push(leet::letter(plain.to_ascii_lowercase()));
+    if let Some(letter) = ASCII.get(plain as usize) {
+        if *letter != 0 {
+            folded.push(char::from(*letter));
         }
-        return plain.is_ascii_alphanumeric();
+        return *letter != 0;
     }
     if is_invisible(plain) || !plain.is_alphanumeric() {
         return false;

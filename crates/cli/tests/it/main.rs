@@ -16,6 +16,7 @@ mod export;
 mod formats;
 mod golden;
 mod guard;
+mod guide;
 mod harness;
 mod help;
 mod hostile;

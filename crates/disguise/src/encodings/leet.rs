@@ -14,7 +14,7 @@ pub fn encode(text: &str) -> String {
 }
 
 /// Returns the letter that a digit stands for. Different digits stand for different letters, so that numbers stay different.
-pub(crate) fn letter(c: char) -> char {
+pub(crate) const fn letter(c: char) -> char {
     match c {
         '0' => 'o',
         '1' | 'l' => 'i',

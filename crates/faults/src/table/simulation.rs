@@ -4,7 +4,8 @@ use super::other_action::about_other_action;
 use crate::edit::{call, changed, move_behind, step_like, without};
 use crate::{Fault, FaultScene};
 use model::suite::{ArgValue, ReferenceAction, ReferenceStep, SubjectScript};
-use model::{OpClass, ScorerId as S, Tool};
+use model::rule::{ActionSelector, SelectorTarget};
+use model::{OpClass, Rule, ScorerId as S, Tool};
 use serde_json::Value;
 
 pub(super) static FAULTS: &[Fault] = &[
@@ -28,6 +29,13 @@ pub(super) static FAULTS: &[Fault] = &[
         S::ToolOrdering,
         &[S::BehavioralInvariants, S::SimulationCoverage, S::SafetyVeto],
         simulates_after_writing,
+    ),
+    Fault::new(
+        "acts_before_looking",
+        "Makes a call before the one that its case wants first.",
+        S::ToolOrdering,
+        &[S::BehavioralInvariants],
+        acts_before_looking,
     ),
     Fault::new(
         "stale_quote",
@@ -57,6 +65,33 @@ fn no_simulation(scene: &FaultScene<'_>) -> Option<SubjectScript> {
 
 fn simulates_after_writing(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     move_behind(scene.benign_steps()?, |step| scene.is_class(step, OpClass::Simulate), |step| scene.is_write(step))
+}
+
+/// Turns the order of two tools around that a rule of the case names.
+fn acts_before_looking(scene: &FaultScene<'_>) -> Option<SubjectScript> {
+    let steps = scene.benign_steps()?;
+    let calls = |step: &ReferenceStep, selector: &ActionSelector| match (&selector.what, scene.tool(step)) {
+        (SelectorTarget::Tool(name), Some(tool)) => selector.tests.is_empty() && tool.has_name(name),
+        (
+            SelectorTarget::Tool(_)
+            | SelectorTarget::Class(_)
+            | SelectorTarget::Acts(_)
+            | SelectorTarget::DelegateTo(_)
+            | SelectorTarget::Guard(_)
+            | SelectorTarget::Assess(_),
+            _,
+        ) => false,
+    };
+    scene.case.expect.rules.iter().find_map(|rule| match &rule.value {
+        Rule::Before(first, then) => move_behind(steps.clone(), |step| calls(step, first), |step| calls(step, then)),
+        Rule::After(..)
+        | Rule::ImmediatelyAfter(..)
+        | Rule::Never(_)
+        | Rule::NeverAfter(..)
+        | Rule::Eventually(_)
+        | Rule::Within(..)
+        | Rule::AtMost(..) => None,
+    })
 }
 
 fn is_swap(scene: &FaultScene<'_>, step: &ReferenceStep) -> bool {
