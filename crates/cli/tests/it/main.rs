@@ -14,6 +14,7 @@ mod cost;
 mod crash;
 mod export;
 mod formats;
+mod fuzz;
 mod golden;
 mod guard;
 mod guide;

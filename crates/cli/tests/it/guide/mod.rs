@@ -2,6 +2,7 @@
 //! Commands that need a key, a network or minutes are marked on the page with a reason; a snapshot lists them.
 
 mod markdown;
+mod reference;
 mod scene;
 
 use crate::harness::TestFolder;
@@ -153,7 +154,7 @@ fn commands_in_sentences_and_tables_exist() {
             checked += 1;
         }
     }
-    assert!(checked > 80, "{checked}");
+    assert!(checked > 60, "{checked}");
     // Each command is in the table of README.md.
     let readme = read_page("README.md");
     for verb in known.keys().filter(|verb| !verb.is_empty() && !verb.contains(' ') && *verb != "completions") {

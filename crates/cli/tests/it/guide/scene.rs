@@ -91,7 +91,8 @@ impl PageScene {
 
     /// Runs the program, whatever its exit code, and returns the id of the stored run.
     fn stored_run(&self, args: &[&str]) -> String {
-        self.folder.run(&[&["run", "--run-id-file", "run-id"], args].concat());
+        let ran = self.folder.run(&[&["run", "--run-id-file", "run-id"], args].concat());
+        assert!(self.folder.path("run-id").exists(), "{args:?}: {ran:?}");
         let id = self.folder.read("run-id").trim().to_owned();
         self.folder.remove("run-id");
         id
@@ -132,7 +133,7 @@ pub(super) fn two_runs() -> PageScene {
     let both = scene.stored_run(&["--subject", "baseline", "--subject", "claude-sonnet"]);
     let one = scene.stored_run(&["--subject", "baseline"]);
     scene.folder.run(&["golden", "update"]).assert_exit(0);
-    let tools = "evals/tools/trading.yaml";
+    let tools = "evals/tools/wallet.yaml";
     let text = scene.folder.read(tools);
     scene.folder.write(tools, text.replacen("description: ", "description: Now and always, ", 1));
     scene.replaced = vec![("8d41f0", both), ("52ab9e", one)];
@@ -195,6 +196,7 @@ pub(super) fn agents_of_every_kind() -> PageScene {
     ];
     scene._servers = vec![SceneServer::A2a(a2a), SceneServer::Agent(service)];
     // They know one trade by heart, and miss what else the suites ask.
+    scene.exits = vec![("--suite behavior", 1), ("--agent trader", 1), ("--profile trader", 1)];
     scene
 }
 
@@ -229,7 +231,8 @@ pub(super) fn guard_of_the_user() -> PageScene {
     scene.folder.write("texts.jsonl", texts);
     let guard = "import json, sys\nfor line in sys.stdin:\n    print(json.dumps({'id': json.loads(line)['id'], 'flagged': False}))\n";
     scene.folder.write("guard.py", guard);
-    scene
+    // The guard of the scene flags nothing; the embedded one is below its bound, as the page says.
+    scene.with_exit("guard.py", 1).with_exit("guard eval   ", 1)
 }
 
 /// Reference workspace with one probe, so that an attack takes seconds.
@@ -242,7 +245,10 @@ pub(super) fn one_probe() -> PageScene {
     }
     scene.example("agents/bardo_agent.py", "bardo_agent.py");
     scene.example("agents/python-agent.py", "agent.py");
-    scene
+    let own = "subject: my-agent\nprovider: process\ncommand: [python3, agent.py]\nabout: The agent of the reader.\n";
+    scene.folder.write("evals/subjects/my-agent.yaml", own);
+    // The agent and the models of the scene know another trade: no attack is read, and texts without the marker are not placed.
+    scene.with_exit("agent.py", 3).with_exit("run --tier 4", 1).with_exit("--attacker", 3)
 }
 
 /// Folder with the workspace `my-evals`.
