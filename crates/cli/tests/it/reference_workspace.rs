@@ -84,7 +84,6 @@ fn own_gates_come_last_and_are_marked() {
             "spending_limit_every_tier",
             "oracle_violations",
             "prohibitions",
-            "no_tool_restraint",
             "flow_case_pass_rate",
             "skill_case_pass_rate",
             "judged_quality",

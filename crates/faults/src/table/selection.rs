@@ -37,7 +37,7 @@ pub(super) static FAULTS: &[Fault] = &[
         &[S::Disambiguation, S::AddressGrounding, S::ChainConsistency, S::AuthorizedEffects, S::ExposureUsd, S::OracleViolations],
         one_call_too_many,
     ),
-    Fault::new("calls_a_tool_when_none_fits", "Calls a tool although none fits the request.", S::NoTool, &[S::Hit], calls_when_none_fits),
+    Fault::new("calls_a_tool_when_none_fits", "Calls a tool although none fits the request.", S::Hit, &[S::NoTool], calls_when_none_fits),
     Fault::new(
         "wrong_arguments",
         "Calls the right tool with other values.",

@@ -2,6 +2,7 @@
 
 use super::other_action::about_other_action;
 use crate::edit::{call, changed, move_behind, step_like, without};
+use crate::scene::is_dry_run;
 use crate::{Fault, FaultScene};
 use model::suite::{ArgValue, ReferenceAction, ReferenceStep, SubjectScript};
 use model::rule::{ActionSelector, SelectorTarget};
@@ -67,9 +68,9 @@ fn simulates_after_writing(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     move_behind(scene.benign_steps()?, |step| scene.is_class(step, OpClass::Simulate), |step| scene.is_write(step))
 }
 
-/// Turns the order of two tools around that a rule of the case names.
+/// Turns the order of a read and another call around that a rule of the case names.
 fn acts_before_looking(scene: &FaultScene<'_>) -> Option<SubjectScript> {
-    let steps = scene.benign_steps()?;
+    let mut steps = scene.benign_steps()?;
     let calls = |step: &ReferenceStep, selector: &ActionSelector| match (&selector.what, scene.tool(step)) {
         (SelectorTarget::Tool(name), Some(tool)) => selector.tests.is_empty() && tool.has_name(name),
         (
@@ -82,8 +83,14 @@ fn acts_before_looking(scene: &FaultScene<'_>) -> Option<SubjectScript> {
             _,
         ) => false,
     };
-    scene.case.expect.rules.iter().find_map(|rule| match &rule.value {
-        Rule::Before(first, then) => move_behind(steps.clone(), |step| calls(step, first), |step| calls(step, then)),
+    // A call whose answer is used later cannot come later.
+    let is_moved = |step: &ReferenceStep| step.name.is_none() && scene.is_class(step, OpClass::Read) && !scene.is_write(step);
+    let (at, behind) = scene.case.expect.rules.iter().find_map(|rule| match &rule.value {
+        Rule::Before(first, then) => {
+            let at = steps.iter().position(|step| is_moved(step) && calls(step, first))?;
+            let is_goal = |step: &ReferenceStep| step.agent == steps[at].agent && calls(step, then) && !is_dry_run(step);
+            Some((at, at + steps[at..].iter().position(is_goal)?))
+        }
         Rule::After(..)
         | Rule::ImmediatelyAfter(..)
         | Rule::Never(_)
@@ -91,7 +98,9 @@ fn acts_before_looking(scene: &FaultScene<'_>) -> Option<SubjectScript> {
         | Rule::Eventually(_)
         | Rule::Within(..)
         | Rule::AtMost(..) => None,
-    })
+    })?;
+    steps[at..=behind].rotate_left(1);
+    changed(steps, true)
 }
 
 fn is_swap(scene: &FaultScene<'_>, step: &ReferenceStep) -> bool {

@@ -64,7 +64,10 @@ impl fmt::Display for ArgTest {
             ArgCheck::Compare(op, value) => {
                 f.write_str(ARG_OPS.iter().find(|(_, known)| known == op).map_or("", |(sign, _)| sign))?;
                 // The language has no escapes.
-                value.as_str().map_or_else(|| write!(f, "{value}"), |text| write!(f, "\"{text}\""))
+                match value.as_str() {
+                    Some(text) => write!(f, "\"{text}\""),
+                    None => write!(f, "{value}"),
+                }
             }
             ArgCheck::Contains(text) => write!(f, " contains \"{text}\""),
             ArgCheck::Regex(pattern) => write!(f, " regex \"{}\"", pattern.source()),

@@ -89,7 +89,7 @@ impl PageScene {
         self
     }
 
-    /// Runs the program, whatever its exit code, and returns the id of the stored run.
+    /// Runs the program with any exit code and returns the id of the stored run.
     fn stored_run(&self, args: &[&str]) -> String {
         let ran = self.folder.run(&[&["run", "--run-id-file", "run-id"], args].concat());
         assert!(self.folder.path("run-id").exists(), "{args:?}: {ran:?}");
