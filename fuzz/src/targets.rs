@@ -249,8 +249,8 @@ fn unjudged(_: &Ending, _: &[Score]) -> CaseOutcome {
 fn store_file(bytes: &[u8]) {
     let mut file = STORE.clone();
     for edit in bytes.chunks_exact(4).take(64) {
-        let at = usize::from(edit[0]) << 16 | usize::from(edit[1]) << 8 | usize::from(edit[2]);
-        let at = at % file.len();
+        let place = u32::from_be_bytes([0, edit[0], edit[1], edit[2]]);
+        let at = place as usize % file.len();
         file[at] = edit[3];
     }
     let folder = tempfile::tempdir().expect("a folder");

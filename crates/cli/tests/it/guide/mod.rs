@@ -29,8 +29,10 @@ pages! {
     ci_guide_runs: "docs/guide/ci.md" in scene::repository_with_a_change;
     compare_guide_runs: "docs/guide/compare.md" in scene::two_runs;
     first_hour_guide_runs: "docs/guide/first-hour.md" in PageScene::empty;
+    golden_guide_runs: "docs/guide/golden.md" in scene::small_workspace;
     guard_guide_runs: "docs/guide/guard.md" in scene::guard_of_the_user;
     logs_guide_runs: "docs/guide/logs.md" in scene::logs_of_others;
+    models_guide_runs: "docs/guide/models.md" in scene::model_on_loopback;
     own_tools_guide_runs: "docs/guide/own-tools.md" in scene::server_of_notes;
     redteam_guide_runs: "docs/guide/redteam.md" in scene::one_probe;
     runs_guide_runs: "docs/guide/runs.md" in scene::runs_of_one_case;

@@ -251,6 +251,16 @@ pub(super) fn one_probe() -> PageScene {
     scene.with_exit("agent.py", 3).with_exit("run --tier 4", 1).with_exit("--attacker", 3)
 }
 
+/// Folder with the small workspace.
+pub(super) fn small_workspace() -> PageScene {
+    PageScene::in_folder(TestFolder::with_minimal())
+}
+
+/// Small workspace and a model, which knows one trade and so misses gates.
+pub(super) fn model_on_loopback() -> PageScene {
+    small_workspace().with_models(&["claude-sonnet"]).with_exit("--record", 1).with_exit("--replay", 1)
+}
+
 /// Folder with the workspace `my-evals`.
 pub(super) fn own_workspace() -> PageScene {
     let scene = PageScene::empty();
