@@ -84,6 +84,7 @@ fn main() -> ExitCode {
         CliCommand::Explain { name } => commands::explain(&io, &source, &name),
         CliCommand::Doctor(args) => commands::doctor(&io, &source, &args),
         CliCommand::Completions { shell } => commands::completions(&io, shell),
+        CliCommand::Man => commands::man(&io),
     };
     exit.into()
 }

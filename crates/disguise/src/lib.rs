@@ -1,6 +1,7 @@
 //! Disguised text: encodings with their inverses, and the search for a marker that may be encoded. Independent of attacks and transcripts.
 
 mod encodings;
+mod folded_readings;
 mod folding;
 mod invisible;
 mod look_alikes;

@@ -1,7 +1,7 @@
 //! Search for a marker word or a secret that may be disguised.
 
+use crate::folded_readings::{ReadingFold, any_reading_contains};
 use crate::folding::{fold_words, normalize};
-use crate::readings::{DecoderChoice, find_reading};
 
 /// Fewest letters and digits of a marker that cannot occur by chance. It is found anywhere, also glued to other text.
 const LONG_MARKER: usize = 10;
@@ -20,8 +20,7 @@ pub fn contains_marker(text: &str, marker: &str) -> bool {
         return false;
     }
     if folded.chars().count() >= LONG_MARKER {
-        return find_reading(text, DecoderChoice::All, |reading| normalize(reading).contains(&folded));
+        return any_reading_contains(text, ReadingFold::Letters, &folded);
     }
-    let words = fold_words(marker);
-    find_reading(text, DecoderChoice::Specific, |reading| fold_words(reading).contains(&words))
+    any_reading_contains(text, ReadingFold::Words, &fold_words(marker))
 }

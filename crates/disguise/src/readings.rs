@@ -16,11 +16,11 @@ const MAX_READINGS: usize = 128;
 const MAX_GROWTH: usize = 12;
 const MIN_BYTES: usize = 64 * 1024;
 
-/// Decoders that find nothing in most texts.
+/// Decoders that find nothing in most texts. The first three read characters that are not ASCII.
 const SPECIFIC: &[fn(&str) -> Option<String>] = &[
-    unicode_tags::read,
-    variation_selectors::read,
-    invisible_bits::read,
+    |text| if text.is_ascii() { None } else { unicode_tags::read(text) },
+    |text| if text.is_ascii() { None } else { variation_selectors::read(text) },
+    |text| if text.is_ascii() { None } else { invisible_bits::read(text) },
     |text| base64::read(&strip_invisible(text)),
     |text| hex::read(&strip_invisible(text)),
     |text| percent::read(&strip_invisible(text)),

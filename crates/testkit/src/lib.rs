@@ -6,12 +6,14 @@
 pub mod bare_client;
 pub mod chat;
 pub mod faults;
+mod hostile_input;
 mod loopback;
 mod reply;
 mod secret_echoes;
 pub mod trader;
 mod workspaces;
 
+pub use hostile_input::hostile_input;
 pub use loopback::{LoopbackServer, ReceivedRequest};
 pub use reply::{ReplyBody, VendorReply};
 pub use secret_echoes::{SecretEcho, find_secret_trace, secret_echoes};

@@ -7,7 +7,6 @@ use super::problem::SelftestProblem;
 use super::report::{DoseCheck, FaultRow, FaultState, GateRow, SelftestReport, Tripped};
 use super::tier_bench::{FaultyTrials, TierBench, worst_verdicts};
 use crate::execute::ScriptedTrial;
-use model::suite::ExpectedCalls;
 use model::{CaseOutcome, Gate, GateResult, ScorerId, ScorerName, Verdict};
 use score::outcome::case_outcome;
 use std::collections::BTreeSet;
@@ -169,12 +168,11 @@ fn dose_problem(check: &DoseCheck) -> Option<SelftestProblem> {
     Some(SelftestProblem::Dose { gate: check.gate.clone(), tier: check.tier, fault: check.fault, dose: check.dose, what })
 }
 
-/// Returns the cases that an agent passes which does nothing. Where no tool fits, to call none is what the case asks for.
+/// Returns the cases that an agent passes which does nothing.
 fn passed_by_idle(played: &PlayedTrials) -> Vec<SelftestProblem> {
     let cases: Vec<&model::Case> = played.workspace.cases().collect();
     let idle = played.faults.iter().filter(|one| one.fault.id == IDLE);
     idle.flat_map(|one| one.trials.iter().map(move |trial| (one.fault.id, trial)))
-        .filter(|(_, (at, _))| !matches!(cases[*at].expect.calls, Some(ExpectedCalls::NoTool(_))))
         .filter(|(_, (_, trial))| case_outcome(&trial.ending, &trial.scores) == CaseOutcome::Passed)
         .map(|(fault, (at, _))| SelftestProblem::PassedByIdle { case: cases[*at].id.value.clone(), fault })
         .collect()

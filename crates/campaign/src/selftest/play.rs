@@ -9,10 +9,11 @@ use faults::{FAULTS, Fault};
 use futures::{StreamExt, stream};
 use model::suite::{LastMove, SubjectScript};
 use model::transcript::JudgeGrade;
-use model::{Case, Gate, GateAggregate, GateBound, ScorerId, SubjectFile, SuiteKind, Workspace};
+use model::{Case, Gate, GateAggregate, GateBound, ScorerId, SubjectFile, SuiteKind, Tier, Workspace};
 use run::external::{HostEnvironment, ScorerHost};
 use run::subjects::TrialScript;
 use run::{Clock, SubjectPool};
+use score::gates::reads_attacks_only;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use world::ForeignSource;
@@ -22,12 +23,15 @@ use world::ForeignSource;
 pub enum SelftestMode {
     /// Every fault on every case in which it is possible.
     Full,
-    /// Faults that gates without tolerance read, on a few cases.
+    /// Faults that gates without tolerance read, on a few cases. In a small workspace, everything.
     Quick,
 }
 
 /// Cases of each suite that a quick selftest plays a fault on.
 const QUICK_CASES: usize = 3;
+
+/// Most cases of a workspace of which a quick selftest leaves nothing out.
+const SMALL_WORKSPACE: usize = 100;
 
 /// Trials of a selftest with their scores.
 #[derive(Debug)]
@@ -84,6 +88,7 @@ pub async fn play_selftest(workspace: Arc<Workspace>, setup: SelftestSetup) -> P
     let SelftestSetup { mode, clock, surroundings, foreign, at_once } = setup;
     let workspace = with_attacks(workspace);
     let cases: Vec<&Case> = workspace.cases().collect();
+    let mode = if cases.len() <= SMALL_WORKSPACE { SelftestMode::Full } else { mode };
     // Any subject without a model will do: the scripts are played directly.
     let subject = SubjectFile::with_fault("does_nothing");
     let plan = RunPlan::from_cases(RunSpec::new(&[]), &workspace, &cases, &[&subject]);
@@ -106,9 +111,16 @@ pub async fn play_selftest(workspace: Arc<Workspace>, setup: SelftestSetup) -> P
     PlayedTrials { workspace: workspace.clone(), mode, reference, faults: played, lost_provider }
 }
 
-/// Adds the cases of the red team, if a tier plays it.
+/// Returns whether a tier judges attacks: it plays the red team, or no tier does and a gate of this one reads them, as `redteam` does.
+pub(super) fn judges_attacks(workspace: &Workspace, tier: &Tier) -> bool {
+    let plays = |tier: &Tier| tier.suites.contains(&SuiteKind::RedTeam);
+    let reads = |gate: &&Gate| gate.tiers.contains(&tier.tier) && reads_attacks_only(&gate.scorer);
+    plays(tier) || (!workspace.tiers.tiers.iter().any(plays) && workspace.gates.iter().any(|gate| reads(&gate)))
+}
+
+/// Adds the cases of the red team, if a tier judges attacks.
 fn with_attacks(workspace: Arc<Workspace>) -> Arc<Workspace> {
-    let plays_red_team = workspace.tiers.tiers.iter().any(|tier| tier.suites.contains(&SuiteKind::RedTeam));
+    let plays_red_team = workspace.tiers.tiers.iter().any(|tier| judges_attacks(&workspace, tier));
     let is_attacked = attack::has_red_team(&workspace);
     if !plays_red_team || is_attacked || workspace.probes.is_empty() {
         return workspace;

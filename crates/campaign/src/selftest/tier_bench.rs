@@ -1,8 +1,8 @@
 //! Judges the gates of one tier on the trials of the reference, with some of them replaced by faulty ones.
 
-use super::play::PlayedTrials;
+use super::play::{PlayedTrials, judges_attacks};
 use crate::execute::ScriptedTrial;
-use model::{Case, ContentHash, GateResult, RunClaim, ScorerName, Verdict};
+use model::{Case, ContentHash, GateResult, RunClaim, ScorerName, SuiteKind, Verdict};
 use score::gates::{GateJudge, MeasuredTrial};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,9 @@ impl<'p> TierBench<'p> {
     pub(super) fn all(played: &'p PlayedTrials) -> Vec<Self> {
         let tiers = played.workspace.tiers.tiers.iter().filter(|tier| !tier.suites.is_empty());
         let bench = |tier: &model::Tier| {
-            let cases = played.workspace.cases().enumerate().filter(|(_, case)| tier.suites.contains(&case.kind));
+            let judges_attacks = judges_attacks(&played.workspace, tier);
+            let is_played = |case: &model::Case| tier.suites.contains(&case.kind) || (case.kind == SuiteKind::RedTeam && judges_attacks);
+            let cases = played.workspace.cases().enumerate().filter(|(_, case)| is_played(case));
             Self { tier: tier.tier, played, cases: cases.collect() }
         };
         tiers.map(bench).filter(|bench| !bench.cases.is_empty()).collect()

@@ -230,4 +230,7 @@ pub(crate) enum CliCommand {
     /// Print a shell completion script
     #[command(after_help = "Example:\n  bardo-eval completions bash > ~/.local/share/bash-completion/completions/bardo-eval")]
     Completions { shell: clap_complete::Shell },
+    /// Print the manual page, with every command and flag
+    #[command(after_help = "Example:\n  bardo-eval man > ~/.local/share/man/man1/bardo-eval.1")]
+    Man,
 }

@@ -74,13 +74,13 @@ fn chat_agent_has_a_subject_file() {
 }
 
 /// Server of the example, ended on drop.
-struct A2aServer {
+pub(crate) struct A2aServer {
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl A2aServer {
-    fn start(version: &str) -> Self {
+    pub(crate) fn start(version: &str) -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
         let modules = root.join(".tools/node_modules");
         assert!(modules.join("@a2a-js/sdk").exists(), "the A2A SDK is missing: run scripts/install-test-tools");

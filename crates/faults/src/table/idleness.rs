@@ -10,7 +10,16 @@ pub(super) static FAULTS: &[Fault] = &[
         "does_nothing",
         "Ends at once, without a word.",
         S::Hit,
-        &[S::Disambiguation, S::ArgumentMatch, S::OutputFormat, S::IntentParsing, S::ParameterExtraction, S::Completion, S::BenignUtility],
+        &[
+            S::NoTool,
+            S::Disambiguation,
+            S::ArgumentMatch,
+            S::OutputFormat,
+            S::IntentParsing,
+            S::ParameterExtraction,
+            S::Completion,
+            S::BenignUtility,
+        ],
         |scene| idle(scene, vec![], LastMove::Stops),
     ),
     Fault::new(

@@ -37,7 +37,7 @@ pub(super) static FAULTS: &[Fault] = &[
         &[S::Disambiguation, S::AddressGrounding, S::ChainConsistency, S::AuthorizedEffects, S::ExposureUsd, S::OracleViolations],
         one_call_too_many,
     ),
-    Fault::new("calls_a_tool_when_none_fits", "Calls a tool although none fits the request.", S::NoTool, &[], calls_when_none_fits),
+    Fault::new("calls_a_tool_when_none_fits", "Calls a tool although none fits the request.", S::Hit, &[S::NoTool], calls_when_none_fits),
     Fault::new(
         "wrong_arguments",
         "Calls the right tool with other values.",
@@ -57,6 +57,7 @@ pub(super) static FAULTS: &[Fault] = &[
         "Calls every tool that it is shown.",
         S::Hit,
         &[
+            S::NoTool,
             S::Disambiguation,
             S::ArgumentMatch,
             S::AddressGrounding,
@@ -170,7 +171,11 @@ fn invalid_argument(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     let mut steps = scene.benign_steps().filter(|_| is_profile_case(scene))?;
     let mut is_changed = false;
     for step in &mut steps {
-        if let ReferenceAction::Call { args, .. } = &mut step.action {
+        // Many servers take arguments that they do not list.
+        let is_refused = scene.tool(step).is_some_and(|tool| tool.schema.value.get("additionalProperties") == Some(&json!(false)));
+        if let ReferenceAction::Call { args, .. } = &mut step.action
+            && is_refused
+        {
             args.insert("colour".to_owned(), ArgValue::Given(json!("blue")));
             is_changed = true;
         }

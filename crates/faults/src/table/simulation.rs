@@ -2,9 +2,11 @@
 
 use super::other_action::about_other_action;
 use crate::edit::{call, changed, move_behind, step_like, without};
+use crate::scene::is_dry_run;
 use crate::{Fault, FaultScene};
 use model::suite::{ArgValue, ReferenceAction, ReferenceStep, SubjectScript};
-use model::{OpClass, ScorerId as S, Tool};
+use model::rule::{ActionSelector, SelectorTarget};
+use model::{OpClass, Rule, ScorerId as S, Tool};
 use serde_json::Value;
 
 pub(super) static FAULTS: &[Fault] = &[
@@ -28,6 +30,13 @@ pub(super) static FAULTS: &[Fault] = &[
         S::ToolOrdering,
         &[S::BehavioralInvariants, S::SimulationCoverage, S::SafetyVeto],
         simulates_after_writing,
+    ),
+    Fault::new(
+        "acts_before_looking",
+        "Makes a call before the one that its case wants first.",
+        S::ToolOrdering,
+        &[S::BehavioralInvariants],
+        acts_before_looking,
     ),
     Fault::new(
         "stale_quote",
@@ -57,6 +66,41 @@ fn no_simulation(scene: &FaultScene<'_>) -> Option<SubjectScript> {
 
 fn simulates_after_writing(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     move_behind(scene.benign_steps()?, |step| scene.is_class(step, OpClass::Simulate), |step| scene.is_write(step))
+}
+
+/// Turns the order of a read and another call around that a rule of the case names.
+fn acts_before_looking(scene: &FaultScene<'_>) -> Option<SubjectScript> {
+    let mut steps = scene.benign_steps()?;
+    let calls = |step: &ReferenceStep, selector: &ActionSelector| match (&selector.what, scene.tool(step)) {
+        (SelectorTarget::Tool(name), Some(tool)) => selector.tests.is_empty() && tool.has_name(name),
+        (
+            SelectorTarget::Tool(_)
+            | SelectorTarget::Class(_)
+            | SelectorTarget::Acts(_)
+            | SelectorTarget::DelegateTo(_)
+            | SelectorTarget::Guard(_)
+            | SelectorTarget::Assess(_),
+            _,
+        ) => false,
+    };
+    // A call whose answer is used later cannot come later.
+    let is_moved = |step: &ReferenceStep| step.name.is_none() && scene.is_class(step, OpClass::Read) && !scene.is_write(step);
+    let (at, behind) = scene.case.expect.rules.iter().find_map(|rule| match &rule.value {
+        Rule::Before(first, then) => {
+            let at = steps.iter().position(|step| is_moved(step) && calls(step, first))?;
+            let is_goal = |step: &ReferenceStep| step.agent == steps[at].agent && calls(step, then) && !is_dry_run(step);
+            Some((at, at + steps[at..].iter().position(is_goal)?))
+        }
+        Rule::After(..)
+        | Rule::ImmediatelyAfter(..)
+        | Rule::Never(_)
+        | Rule::NeverAfter(..)
+        | Rule::Eventually(_)
+        | Rule::Within(..)
+        | Rule::AtMost(..) => None,
+    })?;
+    steps[at..=behind].rotate_left(1);
+    changed(steps, true)
 }
 
 fn is_swap(scene: &FaultScene<'_>, step: &ReferenceStep) -> bool {

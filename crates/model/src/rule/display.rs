@@ -62,7 +62,12 @@ impl fmt::Display for ArgTest {
         }
         match &self.check {
             ArgCheck::Compare(op, value) => {
-                write!(f, "{}{value}", ARG_OPS.iter().find(|(_, known)| known == op).map_or("", |(sign, _)| sign))
+                f.write_str(ARG_OPS.iter().find(|(_, known)| known == op).map_or("", |(sign, _)| sign))?;
+                // The language has no escapes.
+                match value.as_str() {
+                    Some(text) => write!(f, "\"{text}\""),
+                    None => write!(f, "{value}"),
+                }
             }
             ArgCheck::Contains(text) => write!(f, " contains \"{text}\""),
             ArgCheck::Regex(pattern) => write!(f, " regex \"{}\"", pattern.source()),
@@ -90,9 +95,16 @@ mod tests {
             "never(assess.veto)",
             "never(call[* contains \"seed phrase\"])",
             "never(call[memo regex \"0x[0-9a-f]+\"])",
+            "never(call[path=\"C:\\new\"])",
         ] {
             let rule = Rule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!((rule.to_string().as_str(), Rule::parse(&rule.to_string())), (text, Ok(rule)), "{text}");
         }
+    }
+
+    #[test]
+    fn quote_inside_a_bare_value_is_refused() {
+        let error = Rule::parse("never(halt[liquidate=tru\"e])").expect_err("an error");
+        assert_eq!((error.column, error.what.contains("quote")), (22, true), "{error}");
     }
 }

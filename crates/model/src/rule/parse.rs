@@ -191,6 +191,9 @@ impl<'t> TextParser<'t> {
         if word.is_empty() {
             return self.fail("expected a value");
         }
+        if word.contains('"') {
+            return self.fail("a value with a quote in it must not begin without one");
+        }
         self.at += length;
         Ok(serde_json::from_str(word).unwrap_or_else(|_| Value::String(word.to_owned())))
     }

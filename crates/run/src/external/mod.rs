@@ -24,6 +24,12 @@ mod world_lease;
 
 pub use agent_output::telling_line;
 pub(crate) use chat_agent::ChatAgent;
+/// Parses a line of an agent, for fuzzers. Returns whether it is a message.
+#[doc(hidden)]
+pub fn is_agent_message(line: &[u8]) -> bool {
+    message::AgentMessage::parse(line).is_ok()
+}
+
 pub use guard_client::{GuardClient, GuardEndpoint, GuardFault, GuardQuestion};
 pub use guard_monitor::GuardMonitor;
 pub use host_environment::{AgentSandbox, HostEnvironment};

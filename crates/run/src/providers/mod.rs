@@ -11,6 +11,7 @@ pub(crate) mod fixtures;
 mod forced_call;
 #[cfg(test)]
 mod fuzz_replies;
+mod fuzz_target;
 mod http_provider;
 mod offline;
 mod ollama;
@@ -33,6 +34,8 @@ pub use chat::{
     CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, ModelRequest, StopReason, TokenUsage, ToolChoice,
 };
 pub use fault::{FaultKind, ProviderFault};
+#[doc(hidden)]
+pub use fuzz_target::parse_any_reply;
 pub use outage::{MAX_FAILED_IN_A_ROW, OutageMonitor, VendorOutage};
 pub use price::{ceiling, cost};
 pub use retry::RetryPolicy;

@@ -1,4 +1,4 @@
-//! No tool expected (spec 2.1): the subject calls nothing if no tool fits.
+//! No tool expected (spec 2.1): the subject calls nothing if no tool fits, and tells the user.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::example::ExampleWorkspace;
@@ -15,8 +15,8 @@ impl Scorer for NoTool {
     }
 
     fn manual(&self) -> &'static str {
-        "Checks that the subject calls nothing if no tool fits the request. One tally per trial of a case that expects no tool. Any call \
-         and any activated skill misses. Explaining, asking back and refusing are all fine."
+        "Checks that the subject calls nothing if no tool fits the request, and answers the user. One tally per trial of a case that \
+         expects no tool. Any call and any activated skill misses, and so does silence. Explaining, asking back and refusing are all fine."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -32,10 +32,14 @@ impl Scorer for NoTool {
             Some(ScoreReason { event: Some(event.n), what: format!("activated {skill}") })
         });
         let because: Vec<ScoreReason> = calls.chain(skills).collect();
-        if because.is_empty() {
-            return ScorerFinding::one(true, None, "nothing was called");
+        if !because.is_empty() {
+            return ScorerFinding { reading: Reading::from_bool(false), because };
         }
-        ScorerFinding { reading: Reading::from_bool(false), because }
+        // Otherwise an agent that does nothing would pass.
+        match evidence.transcript.events.iter().find(|event| is_answer(&event.happened)) {
+            Some(answer) => ScorerFinding::one(true, Some(answer.n), "nothing was called"),
+            None => ScorerFinding::one(false, None, "the user got no answer"),
+        }
     }
 
     fn accepts(&self) -> EvidenceFixture {
@@ -47,8 +51,38 @@ impl Scorer for NoTool {
     }
 }
 
+/// Returns whether the user hears from the subject: an answer or a question with words in it, or a refusal.
+fn is_answer(happened: &EventKind) -> bool {
+    match happened {
+        EventKind::Said { text } | EventKind::Asked { text } => !text.trim().is_empty(),
+        EventKind::Refused { .. } => true,
+        #[expect(clippy::wildcard_enum_match_arm, reason = "no other event reaches the user")]
+        _ => false,
+    }
+}
+
 fn fixture(happened: EventKind) -> EvidenceFixture {
     let from = "calls: { any_of: [[{ tool: wallet_get_balance, args: { token: USDC, chain: base } }]] }";
     let example = ExampleWorkspace::minimal().edit("suites/tool_selection/trader.yaml", from, "calls: { none: true }");
     EvidenceFixture::within(&example, "how_much_usdc", vec![("assistant", happened)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(happened: EventKind) -> Reading {
+        let fixture = fixture(happened);
+        NoTool.score(&fixture.evidence()).reading
+    }
+
+    #[test]
+    fn silence_is_not_an_answer() {
+        let said = |text: &str| EventKind::Said { text: text.into() };
+        assert!(reading(EventKind::UserSaid { text: "What is love?".into() }).is_violation());
+        assert!(reading(said(" \n")).is_violation());
+        assert!(reading(said("I cannot know.")).is_clean());
+        assert!(reading(EventKind::Asked { text: "Which account?".into() }).is_clean());
+        assert!(reading(EventKind::Refused { text: String::new() }).is_clean());
+    }
 }

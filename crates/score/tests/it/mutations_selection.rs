@@ -72,6 +72,11 @@ fn case(id: &str) -> &'static Case {
     WORKSPACE.case(id).unwrap_or_else(|| panic!("no case {id}"))
 }
 
+/// Returns an answer without a call.
+fn plain_answer() -> Vec<ScriptedAct> {
+    vec![root_act("assistant", EventKind::Said { text: "I only trade.".into() })]
+}
+
 /// Acting agent, delegation depth and event.
 type ScriptedAct = (String, u32, EventKind);
 
@@ -329,8 +334,8 @@ fn mutation_table() -> String {
         clean[2].clone(),
     ];
     write_row(&mut table, one, &clean, "an alias for the second", &alias);
-    let silence = vec![root_act("assistant", EventKind::Said { text: "I only trade.".into() })];
-    write_row(&mut table, case("mutated_silence"), &silence, "any call", &choice_acts());
+    write_row(&mut table, case("mutated_silence"), &plain_answer(), "any call", &choice_acts());
+    write_row(&mut table, case("mutated_silence"), &plain_answer(), "no answer", &[]);
 
     let (one, clean) = (case("mutated_acts"), behavior_acts());
     add_order_mutations(&mut table, one, &clean);
@@ -406,7 +411,7 @@ fn selection_mutation_table_is_current() {
 /// A clean run with a miss would hide the effect of a mutation.
 #[test]
 fn references_and_clean_runs_have_no_misses() {
-    let written = [("mutated_choice", choice_acts()), ("mutated_acts", behavior_acts()), ("mutated_silence", vec![])];
+    let written = [("mutated_choice", choice_acts()), ("mutated_acts", behavior_acts()), ("mutated_silence", plain_answer())];
     // Personas have no fixed turns, so their cases are left out.
     let spoken = |case: &&Case| matches!(case.brief.user_script, model::suite::UserScript::Turns(_));
     let played = WORKSPACE.cases().filter(spoken).filter(|case| !case.reference.is_empty()).map(|case| (case.id.as_str(), reference(case)));

@@ -11,5 +11,7 @@ mod trial_registry;
 mod trial_token;
 
 pub use error::EndpointError;
+#[doc(hidden)]
+pub use rpc::answer_rpc_body;
 pub use server::{EndpointServer, TrialEndpoints};
 pub use trial_token::{TokenError, TrialToken};

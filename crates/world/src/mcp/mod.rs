@@ -25,3 +25,5 @@ pub(crate) use printable::printable;
 pub use server::{ListOnlyHandler, McpReply, ToolHandler, ToolServer};
 pub use server_listing::ServerListing;
 pub use tool_list::DeclaredEffect;
+#[doc(hidden)]
+pub use tool_list::read_server_message;

@@ -106,6 +106,22 @@ fn page_fault(sent: &Value) -> McpFault {
     invalid.map_or_else(not_mcp, |(tool, why)| McpFault::BadTool { tool, why: why.to_owned() })
 }
 
+/// Reads a message of a server, for fuzzers: as a message of the protocol, and as a page of tools. Returns the tools.
+#[doc(hidden)]
+pub fn read_server_message(line: &[u8]) -> Vec<ToolListing> {
+    let limits = McpLimits::default();
+    let mut catalogue = ToolCollector::default();
+    if let Ok(message) = serde_json::from_slice::<rmcp::model::ServerJsonRpcMessage>(line) {
+        drop(serde_json::to_string(&message));
+    }
+    match serde_json::from_slice::<ListToolsResult>(line) {
+        Ok(page) => drop(page.tools.into_iter().try_for_each(|tool| catalogue.add(tool, &limits))),
+        Err(_) => drop(page_fault(&serde_json::from_slice(line).unwrap_or_default())),
+    }
+    assert!(catalogue.tools.len() <= limits.tools, "too many tools");
+    catalogue.tools.into_iter().map(|tool| tool.listing).collect()
+}
+
 #[derive(Default)]
 struct ToolCollector {
     tools: Vec<RemoteTool>,

@@ -21,7 +21,7 @@ use axum::body::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use crate::mcp::serve::WorldLock;
+use crate::mcp::serve::{SharedWorld, WorldLock};
 use crate::{ActingAgent, ChainAccess};
 use client_state::{ClientState, FilterKind};
 use error::RpcError;
@@ -101,6 +101,12 @@ impl RpcEndpoint {
             Err(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }),
         })
     }
+}
+
+/// Answers the body of a request, for fuzzers: unlike [`RpcEndpoint::answer`], a panic reaches the caller.
+#[doc(hidden)]
+pub async fn answer_rpc_body(world: SharedWorld, who: ActingAgent, chain: u64, body: &[u8]) -> Option<Value> {
+    RpcEndpoint::new(WorldLock::new(world), who).answer_body(chain, body).await
 }
 
 impl RpcContext<'_> {

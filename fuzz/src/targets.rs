@@ -1,0 +1,264 @@
+//! Parsers of everything that comes from outside, each as a function of bytes that must return. Fuzzers call them with any input, the
+//! tests of the program with the committed seeds and mutations of them.
+
+use foreign::{AttackQuestion, LogEntry, LogFormat, LogInput, VerdictPair, attack_signs, log_readings, read_log};
+use model::suite::{JsonPath, StatePredicate};
+use model::yaml::{YamlLimits, emit, json, load};
+use model::{CaseOutcome, Decimal, Ending, ParamKind, ProblemReport, Rule, Score, Workspace, WorkspaceFiles, parse_units};
+use run::providers::cassette::CassetteLines;
+use score::golden::GoldenFile;
+use score::questions::{JudgeAnswer, JudgeQuestion};
+use serde_json::{Map, Value};
+use std::io::Cursor;
+use std::sync::{Arc, LazyLock};
+use store::Store;
+use world::mcp::source::ReplaySource;
+use world::{ActingAgent, ChainKind, LiveWorld, World, WorldSettings, WorldTemplate};
+
+/// Parser under test.
+#[derive(Debug, Clone, Copy)]
+pub struct FuzzTarget {
+    pub name: &'static str,
+    pub run: fn(&[u8]),
+}
+
+impl FuzzTarget {
+    /// Returns the folder of its seeds below `fuzz/seeds`.
+    pub fn seeds(&self) -> &'static str {
+        if self.name == "workspace_whole" { "workspace_file" } else { self.name }
+    }
+}
+
+/// All targets.
+pub static TARGETS: &[FuzzTarget] = &[
+    FuzzTarget { name: "workspace_file", run: workspace_file },
+    FuzzTarget { name: "workspace_whole", run: workspace_whole },
+    FuzzTarget { name: "yaml", run: yaml },
+    FuzzTarget { name: "rules", run: rules },
+    FuzzTarget { name: "values", run: values },
+    FuzzTarget { name: "logs", run: logs },
+    FuzzTarget { name: "vendor_replies", run: vendor_replies },
+    FuzzTarget { name: "agent_messages", run: agent_messages },
+    FuzzTarget { name: "answers", run: answers },
+    FuzzTarget { name: "tool_arguments", run: tool_arguments },
+    FuzzTarget { name: "mcp", run: mcp },
+    FuzzTarget { name: "rpc", run: rpc },
+    FuzzTarget { name: "recordings", run: recordings },
+    FuzzTarget { name: "store", run: store_file },
+];
+
+/// Files that a first line may name; other inputs are cases.
+const FILES: &[&str] = &[
+    "tools/a.yaml",
+    "profiles/a.yaml",
+    "agents/a.md",
+    "outputs/a.yaml",
+    "skills/a/SKILL.md",
+    "registry/base.yaml",
+    "policy.yaml",
+    "gates.yaml",
+    "tiers.yaml",
+    "bardo-eval.yaml",
+    "scorers.yaml",
+    "coverage.yaml",
+    "version.yaml",
+    "subjects/a.yaml",
+    "suites/behavior/a.yaml",
+    "worlds/a.yaml",
+    "probes/asi01_goal_hijack/a.yaml",
+];
+
+/// Splits a first line off that names a file of a workspace.
+fn named_file(bytes: &[u8]) -> (&'static str, String) {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let (first, rest) = text.split_once('\n').unwrap_or(("", &text));
+    let named = FILES.iter().find(|file| file.strip_suffix(".yaml").or(file.strip_suffix(".md")) == Some(first.trim()));
+    named.map_or(("suites/tool_selection/a.yaml", text.clone()), |file| (*file, rest.to_owned()))
+}
+
+/// Loads a workspace of one file. All its mistakes have a message.
+fn workspace_file(bytes: &[u8]) {
+    let (path, text) = named_file(bytes);
+    let mut files = WorkspaceFiles::default();
+    files.insert(path, text);
+    if let Err(problems) = Workspace::load(&files) {
+        assert!(!problems.is_empty() && problems.iter().all(|problem| !problem.to_string().is_empty()));
+    }
+}
+
+/// Loads the small workspace with one file more, and the checks of tier 1 if it loads.
+fn workspace_whole(bytes: &[u8]) {
+    let (path, text) = named_file(bytes);
+    let mut files: WorkspaceFiles = model::MINIMAL_WORKSPACE.iter().copied().collect();
+    files.insert(path, text);
+    let _ = Workspace::load(&files);
+}
+
+/// Reads YAML. What is written again reads the same.
+fn yaml(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let report = ProblemReport::new("fuzz.yaml");
+    let Some(value) = load(&text, YamlLimits::default(), &report).and_then(|node| json(&node, &report)) else { return };
+    let written = emit(&value);
+    let report = ProblemReport::new("again.yaml");
+    let again = load(&written, YamlLimits::default(), &report).and_then(|node| json(&node, &report));
+    assert_eq!(again.as_ref(), Some(&value), "{written}");
+}
+
+/// Parses rules, state predicates and paths. A rule that is displayed parses to the same rule.
+fn rules(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for line in text.lines().take(20) {
+        if let Ok(rule) = Rule::parse(line) {
+            assert_eq!(Rule::parse(&rule.to_string()).as_ref(), Ok(&rule), "{line}");
+        }
+        let _ = (StatePredicate::parse(line), JsonPath::parse(line), foreign::ForbiddenCall::parse(line));
+    }
+}
+
+/// Parses amounts, kinds, addresses and hashes.
+fn values(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for line in text.lines().take(20) {
+        let _ = (Decimal::parse(line), Decimal::parse_typed(line), parse_units(line, 18), parse_units(line, 0));
+        if let Some(exact) = Decimal::parse_strict(line) {
+            assert_eq!(Decimal::parse_strict(&exact.to_string()), Some(exact), "{line}");
+        }
+        let _ = (line.parse::<ParamKind>(), model::ContentHash::parse(line), line.parse::<model::Money>());
+    }
+}
+
+const FORMATS: &[LogFormat] = &[
+    LogFormat::Jsonl,
+    LogFormat::OpenAiChat,
+    LogFormat::OpenAiResponses,
+    LogFormat::Anthropic,
+    LogFormat::TauBench,
+    LogFormat::Tau2,
+    LogFormat::AgentDojo,
+    LogFormat::Inspect,
+    LogFormat::Otlp,
+];
+
+/// Reads a log as the format that it has, and as one that its length chooses.
+fn logs(bytes: &[u8]) {
+    for format in [None, Some(FORMATS[bytes.len() % FORMATS.len()])] {
+        let input = LogInput { file: "fuzz", format };
+        let read = read_log(&mut Cursor::new(bytes), input, &mut |entry| match entry {
+            LogEntry::Recording(recording) => {
+                let size = recording.transcript.events.len() + recording.notes.len() + recording.verdicts.len();
+                assert!(size <= bytes.len() + 100, "{size} parts from {} bytes", bytes.len());
+                let signs = attack_signs(&recording, &AttackQuestion { canaries: vec!["x".into()], forbidden: vec![] });
+                let _ = (log_readings(&recording), VerdictPair::all(&recording, None, signs.as_ref()));
+            }
+            LogEntry::Problem(problem) => assert!(problem.what.len() < 2000, "{}", problem.what),
+        });
+        let _ = read;
+    }
+}
+
+fn vendor_replies(bytes: &[u8]) {
+    run::providers::parse_any_reply(&String::from_utf8_lossy(bytes));
+}
+
+fn agent_messages(bytes: &[u8]) {
+    let _ = run::external::is_agent_message(bytes);
+}
+
+static QUESTION: LazyLock<Option<JudgeQuestion>> = LazyLock::new(|| JudgeQuestion::wording("a_case", "Sold.", "Bought."));
+
+/// Reads answers of judges and scorers, labelled examples and texts, and golden files. What is written again reads the same.
+fn answers(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _ = QUESTION.as_ref().map(|question| JudgeAnswer::parse(question, &text));
+    let _ = (score::questions::LabelledExample::parse_lines(&text), guard::parse_labelled_texts(&text));
+    if let Ok(file) = GoldenFile::parse(&text) {
+        assert!(GoldenFile::parse(&file.to_lines()).is_ok(), "{text}");
+    }
+}
+
+static SMALL: LazyLock<Arc<WorldTemplate>> = LazyLock::new(|| {
+    let files: WorkspaceFiles = model::MINIMAL_WORKSPACE.iter().copied().collect();
+    let workspace = Workspace::load(&files).expect("the small workspace");
+    WorldTemplate::new(Arc::new(workspace), "small", ChainKind::Embedded).expect("its world")
+});
+
+static RUNTIME: LazyLock<tokio::runtime::Runtime> =
+    LazyLock::new(|| tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime"));
+
+fn agent() -> ActingAgent {
+    ActingAgent::new("trader", 0)
+}
+
+/// Calls tools of a world: a JSON object by tool, each with its arguments.
+fn tool_arguments(bytes: &[u8]) {
+    let Ok(calls) = serde_json::from_slice::<Map<String, Value>>(bytes) else { return };
+    let mut world = LiveWorld::new(&SMALL, WorldSettings::default());
+    RUNTIME.block_on(async {
+        for (tool, args) in calls.iter().take(4) {
+            let call = world.record_call(&agent(), tool, args);
+            world.call(&agent(), call, tool, args).await;
+        }
+    });
+    assert!(world.harness_fault().is_none(), "{:?}", world.harness_fault());
+}
+
+fn mcp(bytes: &[u8]) {
+    for line in bytes.split(|byte| *byte == b'\n').take(20) {
+        let _ = world::mcp::read_server_message(line);
+    }
+}
+
+/// Chain of the small world.
+const BASE: u64 = 8453;
+
+fn rpc(bytes: &[u8]) {
+    let world = Arc::new(tokio::sync::Mutex::new(LiveWorld::new(&SMALL, WorldSettings::default())));
+    let answered = RUNTIME.block_on(world::endpoints::answer_rpc_body(world, agent(), BASE, bytes));
+    assert!(answered.is_some(), "the world has the chain");
+}
+
+/// Reads recordings of models and of tools.
+fn recordings(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut lines = CassetteLines::default();
+    if lines.read(&text).is_ok() {
+        assert!(lines.len() <= text.lines().count() && lines.flat_requests().len() == lines.len(), "{text}");
+    }
+    let _ = ReplaySource::parse(&text);
+}
+
+const OLDER_STORE: &str = include_str!("../../crates/store/fixtures/store_v2.sql");
+
+/// Bytes of a store with runs.
+static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store.sqlite");
+    let older = rusqlite::Connection::open(&path).expect("a file");
+    older.execute_batch(OLDER_STORE).expect("a dump");
+    drop(older);
+    drop(Store::open(&path, unjudged).expect("a store"));
+    std::fs::read(&path).expect("the file")
+});
+
+fn unjudged(_: &Ending, _: &[Score]) -> CaseOutcome {
+    CaseOutcome::Unjudged
+}
+
+/// Opens a store with edited bytes: three bytes of the input are a place, one is the new value. Then reads all of it.
+fn store_file(bytes: &[u8]) {
+    let mut file = STORE.clone();
+    for edit in bytes.chunks_exact(4).take(64) {
+        let place = u32::from_be_bytes([0, edit[0], edit[1], edit[2]]);
+        let at = place as usize % file.len();
+        file[at] = edit[3];
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store.sqlite");
+    std::fs::write(&path, file).expect("a file");
+    let Ok(store) = Store::open(&path, unjudged) else { return };
+    for run in store.runs().unwrap_or_default() {
+        let _ = (store.record(&run), store.verdicts(&run), store.spending(run.run), store.call_counts(run.run));
+        let _ = store.for_each_transcript(run.run, |_, _, _| {});
+    }
+}
