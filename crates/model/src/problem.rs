@@ -27,13 +27,11 @@ impl fmt::Display for Problem {
 pub(crate) struct WorkspaceTraits {
     /// The workspace has `policy.yaml`, so the keys of the DeFi rules are required.
     pub has_policy: bool,
-    /// The workspace has `scorers.yaml`, whose programs read cases as they are written.
-    pub has_scorers: bool,
 }
 
 impl Default for WorkspaceTraits {
     fn default() -> Self {
-        Self { has_policy: true, has_scorers: false }
+        Self { has_policy: true }
     }
 }
 
@@ -69,10 +67,6 @@ impl ProblemReport {
 
     pub(crate) fn has_policy(&self) -> bool {
         self.workspace.has_policy
-    }
-
-    pub(crate) fn keeps_written_cases(&self) -> bool {
-        self.workspace.has_scorers
     }
 
     pub fn location(&self, line: u32) -> Location {

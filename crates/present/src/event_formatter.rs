@@ -1,8 +1,8 @@
 //! Formats an event as one line, and its on-chain effects as further lines.
 
 use crate::amounts::AmountFormatter;
-use crate::reading_text::reading_text;
 use crate::escape::escape_control;
+use crate::reading_text::reading_text;
 use model::transcript::{
     AddressInfo, AgentClaim, DecodedItem, Effect, InnerCall, MinedTransaction, PositionSide, PreparedAction, ResolvedAddress,
     ReviewDecision, SignatureRequest, ToolAnswer, TradeTerms, TxOutcome,

@@ -104,7 +104,8 @@ impl Store {
 
     /// Finds the run whose id or record hash starts with `prefix`, the last one begun if there are several.
     pub fn run_with_prefix(&self, prefix: &str) -> Result<Option<StoredRun>, StoreError> {
-        let sql = format!("{SELECT_RUNS} WHERE substr(id, 1, length(?1)) = ?1 OR substr(record, 1, length(?1)) = ?1 ORDER BY run DESC LIMIT 1");
+        let sql =
+            format!("{SELECT_RUNS} WHERE substr(id, 1, length(?1)) = ?1 OR substr(record, 1, length(?1)) = ?1 ORDER BY run DESC LIMIT 1");
         let mut rows = self.connection.prepare_cached(&sql)?;
         let mut rows = rows.query([prefix])?;
         rows.next()?.map(read_run).transpose()

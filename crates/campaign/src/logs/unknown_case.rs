@@ -43,7 +43,7 @@ pub(super) fn unknown_case(workspace: &Workspace, recording: &LogRecording) -> C
         reference: vec![],
         tags: vec![],
         attack: None,
-        written: None,
+        written: "null".into(),
         hash: ContentHash::of_text(&recording.transcript.case),
         at,
     }

@@ -10,7 +10,6 @@ use model::suite::Case;
 use model::{CasePosition, ContentHash, LiveRole, PlanOutline, SubjectFile, UserError, Workspace};
 use score::checks::{CheckFinding, unknown_case_names};
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Debug, Clone)]

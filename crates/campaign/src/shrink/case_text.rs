@@ -22,7 +22,7 @@ pub(super) struct CaseText {
 impl CaseText {
     /// Returns the text of a variant of the case `original`: as it was written, with its present turns, and with its attack.
     pub(super) fn of_case(case: &Case, original: &str, attack_texts: Vec<String>) -> Self {
-        let mut written = (*case.written).clone();
+        let mut written: Value = serde_json::from_str(&case.written).unwrap_or_default();
         written["id"] = json!(reproducer_id(original));
         written["brief"]["world"] = json!(case.brief.world.value);
         if let UserScript::Turns(turns) = &case.brief.user_script {
@@ -51,7 +51,9 @@ impl CaseText {
     pub(super) fn read(&self, workspace: &Workspace) -> Result<Case, ShrinkError> {
         let unwritable = |why: String| ShrinkError::Unwritable { case: self.id().to_owned(), why };
         let suite = workspace.read_suite_file(UNSAVED, &self.suite("Candidate.")).map_err(|problems| {
-            unwritable(problems.first().map_or_else(|| "it has no case".to_owned(), |problem| format!("{}; {}", problem.what, problem.remedy)))
+            unwritable(
+                problems.first().map_or_else(|| "it has no case".to_owned(), |problem| format!("{}; {}", problem.what, problem.remedy)),
+            )
         })?;
         suite.cases.into_iter().next().ok_or_else(|| unwritable("it has no case".to_owned()))
     }

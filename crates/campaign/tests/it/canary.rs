@@ -124,7 +124,7 @@ fn workspace(subjects: &[(&str, String)]) -> Arc<Workspace> {
     let mut workspace = Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"));
     for case in workspace.suites.iter_mut().flat_map(|suite| &mut suite.cases) {
         case.attack = Some(Arc::new(canary_attack(case)));
-        case.written = Some(format!("\"{CANARY_WORD}_written\"").into());
+        case.written = format!("\"{CANARY_WORD}_written\"").into();
     }
     Arc::new(workspace)
 }

@@ -61,7 +61,10 @@ mod tests {
     fn report_files_name_kind_and_file() {
         let report = parse_report_file("junit=a=b.xml").unwrap();
         assert_eq!(report, ReportFile { kind: ReportKind::Format(ReportFormat::Junit), path: "a=b.xml".into() });
-        assert_eq!(parse_report_file("pdf=a").unwrap_err(), "there is no report \"pdf\", only text, json, junit, markdown, github, sarif, html");
+        assert_eq!(
+            parse_report_file("pdf=a").unwrap_err(),
+            "there is no report \"pdf\", only text, json, junit, markdown, github, sarif, html"
+        );
         for bad in ["junit", "junit="] {
             assert!(parse_report_file(bad).is_err(), "{bad}");
         }

@@ -1,7 +1,7 @@
 //! `shrink`: makes a failed case or a successful attack small, and prints it as a file that `run` accepts.
 
 use super::run::run_environment;
-use super::world::imported_tools;
+use super::world::imported_tools::{self, ServerWrites};
 use crate::args::{RunArgs, ShrinkArgs};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -38,9 +38,11 @@ pub(crate) fn shrink(io: &CliOutput, source: &WorkspaceSource, args: &ShrinkArgs
         if plan.spec().settings.sandbox.is_some() {
             sandbox::print_fallback(io, &sandbox.choice);
         }
-        let imported = plan.spec().options.foreign_tools.clone();
-        let answers = imported_tools::parse_tool_answers(source, &workspace, &imported);
-        let environment = run_environment(source, sandbox, plan.spec().settings.guard.as_deref()).map_err(|why| ShrinkRefusal::Request(vec![why]))?;
+        let options = plan.spec().options.clone();
+        let answers =
+            imported_tools::parse_tool_answers(source, &workspace, &options.foreign_tools, ServerWrites::of(options.allow_writes));
+        let environment =
+            run_environment(source, sandbox, plan.spec().settings.guard.as_deref()).map_err(|why| ShrinkRefusal::Request(vec![why]))?;
         let prepared = prepare(plan, &environment, answers).await.map_err(ShrinkRefusal::Request)?;
         shrink_alone(&prepared, &args.case, &subject, args.limits()).await.map_err(ShrinkRefusal::Failed)
     });

@@ -42,13 +42,16 @@ fn first_page(args: &ViewArgs) -> Result<String, UserError> {
 }
 
 async fn serve(io: &CliOutput, source: &WorkspaceSource, workspace: Workspace, args: &ViewArgs, first_page: &str) -> Result<(), UserError> {
-    let server = ViewerServer::bind(args.port).await.map_err(|error| UserError::caused_by(error).with_context(format!("port {}", args.port)))?;
+    let server =
+        ViewerServer::bind(args.port).await.map_err(|error| UserError::caused_by(error).with_context(format!("port {}", args.port)))?;
     let random = || TrialToken::random().map(|token| token.as_str().to_owned()).map_err(UserError::caused_by);
     let secrets = ViewerSecrets { token: random()?, cookie: random()? };
     let url = format!("http://{}{first_page}?token={}", server.address(), secrets.token);
     let text = match io.format {
         ReportFormat::Json => format!("{:#}\n", json!({ "format": FORMAT, "command": "view", "url": url })),
-        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => format!("{url}\n"),
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
+            format!("{url}\n")
+        }
     };
     io.print_result(&text, ExitKind::Clean);
     io.print_message("the address works once, then a cookie opens the pages; press Ctrl-C to stop");

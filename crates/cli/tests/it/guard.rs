@@ -113,7 +113,8 @@ fn services_and_mcp_servers_are_measured_like_the_embedded_guard() {
     assert_eq!(own_flags(&service, 0), (json!(1), json!(0)));
     assert_eq!(own_flags(&guard_server("{flagged: text.includes(\"previous\")}"), 0), (json!(1), json!(0)));
     // Guards that flag everything or nothing miss a gate, whatever they speak.
-    let blind = guard_service(|answers| answers.iter().map(|one| json!({ "id": one["id"], "flagged": false })).collect::<Vec<_>>().into_answers());
+    let blind =
+        guard_service(|answers| answers.iter().map(|one| json!({ "id": one["id"], "flagged": false })).collect::<Vec<_>>().into_answers());
     assert_eq!(own_flags(&blind, 1), (json!(0), json!(0)));
     assert_eq!(own_flags(&guard_server("{flagged: true}"), 1), (json!(1), json!(1)));
 }

@@ -112,7 +112,10 @@ fn what_does_not_fail_is_not_shrunk() {
     folder.run(&["shrink", "no_such_case", "--subject", "reference"]).assert_exit(2).assert_stderr("no_such_case");
     let twin = "redirect_proceeds.tool_result.twin.1";
     folder.run(&["shrink", twin, "--subject", "gullible"]).assert_exit(2).assert_stderr("is the twin of one");
-    folder.write("broken.yaml", "suite: red_team\nabout: x\ncases: [{ id: a, brief: { surface: { agent: treasury-manager }, turns: [a] }, expect: {} }]\n");
+    folder.write(
+        "broken.yaml",
+        "suite: red_team\nabout: x\ncases: [{ id: a, brief: { surface: { agent: treasury-manager }, turns: [a] }, expect: {} }]\n",
+    );
     folder.run(&["run", "--case-file", "broken.yaml", "--subject", "gullible"]).assert_exit(2).assert_stderr("have an attack");
 }
 
@@ -143,7 +146,11 @@ fn a_failed_case_loses_turns_and_fixtures_that_it_does_not_need() {
     let folder = TestFolder::with_minimal();
     let (id, suite) = ("sell_usdc_for_ether", "evals/suites/behavior/trader.yaml");
     folder.edit(suite, "percent slippage.\"]", "percent slippage.\", \"Thanks.\", \"That is all for today.\"]");
-    folder.edit(suite, "      peers: stub ", "      fixtures: [{ tool: wallet_get_balance, is: { note: unused, list: [1, 2, 3] } }]\n      peers: stub ");
+    folder.edit(
+        suite,
+        "      peers: stub ",
+        "      fixtures: [{ tool: wallet_get_balance, is: { note: unused, list: [1, 2, 3] } }]\n      peers: stub ",
+    );
     folder.run(&["run", "--case", id, "--subject", "echo"]).assert_exit(1);
     let document = folder.json(&["shrink", id, "--subject", "echo"], 0);
     assert_eq!((&document["before"]["turns"], &document["after"]["turns"]), (&json!(3), &json!(1)), "{document:#}");

@@ -6,7 +6,8 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 /// Texts that would do something if a page took them for its own.
-const HOSTILE: &str = "<script>alert(1)</script> \\\"><img src=x onerror=alert(2)> </title><svg onload=alert(3)> \\u202E\\u001B[31m {{7*7}} ";
+const HOSTILE: &str =
+    "<script>alert(1)</script> \\\"><img src=x onerror=alert(2)> </title><svg onload=alert(3)> \\u202E\\u001B[31m {{7*7}} ";
 
 /// Running viewer; killed on drop.
 struct ViewerProcess {
@@ -105,7 +106,11 @@ fn viewer_shows_every_page_and_no_script_of_others() {
     let found = viewer.get(&format!("{run}/trials?q=alert(1)"));
     let trial = first_address(&found.body, &format!("{run}/trials/")).to_owned();
     let shown = viewer.get(&trial);
-    assert!(shown.body.contains("Timeline") && shown.body.contains("&lt;script&gt;alert(1)") && shown.body.contains("\\u{202e}"), "{}", shown.body);
+    assert!(
+        shown.body.contains("Timeline") && shown.body.contains("&lt;script&gt;alert(1)") && shown.body.contains("\\u{202e}"),
+        "{}",
+        shown.body
+    );
     let raw = viewer.get(&format!("{trial}/raw"));
     let compare = viewer.get(&first_address(&runs.body, "/compare?a=").replace("&amp;", "&"));
     assert!(compare.body.contains("Cases that flipped") && compare.body.contains("regression"), "{}", compare.body);

@@ -4,8 +4,8 @@ use super::other_action::about_other_action;
 use crate::edit::{call, changed, move_behind, step_like, without};
 use crate::scene::is_dry_run;
 use crate::{Fault, FaultScene};
-use model::suite::{ArgValue, ReferenceAction, ReferenceStep, SubjectScript};
 use model::rule::{ActionSelector, SelectorTarget};
+use model::suite::{ArgValue, ReferenceAction, ReferenceStep, SubjectScript};
 use model::{OpClass, Rule, ScorerId as S, Tool};
 use serde_json::Value;
 

@@ -65,8 +65,8 @@ pub struct Case {
     pub tags: Vec<String>,
     /// Attack on the scenario, in cases of the red team.
     pub attack: Option<Arc<CaseAttack>>,
-    /// The case as written, as JSON. Kept only if the workspace has scorers of its own, which read it.
-    pub written: Option<Arc<str>>,
+    /// The case as written, as JSON text: for scorers of the workspace and for reproducers.
+    pub written: Arc<str>,
     /// Hash of the content of the case. Part of every trial id.
     pub hash: ContentHash,
     pub at: Location,
@@ -133,7 +133,7 @@ fn read_case(node: &YamlNode, report: &ProblemReport) -> Option<Case> {
         reference,
         tags,
         attack,
-        written: report.keeps_written_cases().then(|| as_written(node).to_string().into()),
+        written: as_written(node).to_string().into(),
         hash: ContentHash::of_text(&canonical),
         at: report.location(node.line),
     })

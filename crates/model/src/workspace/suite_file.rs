@@ -1,7 +1,7 @@
 //! Reads a suite that is not a file of the workspace, such as a reproducer.
 
 use super::{Workspace, built_in};
-use crate::problem::{Problem, ProblemReport};
+use crate::problem::{Problem, ProblemReport, WorkspaceTraits};
 use crate::suite::{Suite, SuiteKind, read_suite};
 use crate::yaml::{self, YamlFields, YamlLimits, one_of};
 
@@ -11,7 +11,7 @@ impl Workspace {
     /// # Errors
     /// All problems of the file.
     pub fn read_suite_file(&self, file: &str, text: &str) -> Result<Suite, Vec<Problem>> {
-        let report = ProblemReport::new(file).in_workspace(self.policy.is_some());
+        let report = ProblemReport::new(file).in_workspace(WorkspaceTraits { has_policy: self.policy.is_some() });
         let suite = yaml::load(text, YamlLimits::default(), &report).and_then(|node| {
             let quiet = ProblemReport::new(file);
             let kind = YamlFields::open(&node, "a suite", &quiet).and_then(|fields| fields.optional("suite", one_of(SuiteKind::ALL)));

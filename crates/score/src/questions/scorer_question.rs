@@ -31,7 +31,7 @@ pub fn scorer_question(scorer: &ExternalScorer, case: &Case, transcript: &Transc
         return None;
     }
     // The loader has written the text.
-    let written: Value = case.written.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let written: Value = serde_json::from_str(&case.written).unwrap_or_default();
     let head = json!({
         "scorer": *scorer.id, "case": *case.id, "suite": case.kind.word(), "tags": case.tags, "written": written,
         "ending": transcript.ending,

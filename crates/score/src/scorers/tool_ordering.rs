@@ -239,7 +239,8 @@ mod tests {
             let mut inspect = verify.clone();
             inspect.step = "inspect".into();
             trader.workflow.insert(0, inspect);
-            let before_report = trader.workflow.iter().position(|step| matches!(step.action, StepAction::Say(_))).unwrap_or(trader.workflow.len());
+            let before_report =
+                trader.workflow.iter().position(|step| matches!(step.action, StepAction::Say(_))).unwrap_or(trader.workflow.len());
             trader.workflow.insert(before_report, verify);
             ToolOrdering.score(&fixture.evidence())
         };

@@ -57,7 +57,9 @@ pub(super) fn sparkline(values: &[Option<f64>]) -> Markup {
     let points: Vec<String> = values
         .iter()
         .enumerate()
-        .filter_map(|(n, value)| value.map(|value| format!("{},{}", number(2.0 + n as f64 * step), number(20.0 - value.clamp(0.0, 1.0) * 18.0))))
+        .filter_map(|(n, value)| {
+            value.map(|value| format!("{},{}", number(2.0 + n as f64 * step), number(20.0 - value.clamp(0.0, 1.0) * 18.0)))
+        })
         .collect();
     let last = values.iter().rev().flatten().next().map_or("none".to_owned(), |value| format!("{value:.3}"));
     html! {

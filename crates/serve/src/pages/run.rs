@@ -262,7 +262,8 @@ fn confusion(causes: &FailureCauses) -> Markup {
         }
     }
     let name = |tool: &str| if tool.is_empty() { "(no tool)".to_owned() } else { shown(tool) };
-    let trials = |row: &str, column: &str| pairs.iter().find(|(pair, _)| pair.expected == row && pair.called == column).map(|(_, trials)| *trials);
+    let trials =
+        |row: &str, column: &str| pairs.iter().find(|(pair, _)| pair.expected == row && pair.called == column).map(|(_, trials)| *trials);
     html! {
         @if !pairs.is_empty() {
             h2 { "Confused tools" }

@@ -87,7 +87,9 @@ fn row(page: &RunsPage<'_>, at: usize, run: &StoredRun, verdicts: &GateVerdicts)
 }
 
 fn verdict_badges(run: &StoredRun, verdicts: &GateVerdicts) -> Markup {
-    let gates = |verdict| verdicts.judgements.iter().filter(|result| result.verdict == verdict).map(|result| &result.gate).collect::<BTreeSet<_>>().len();
+    let gates = |verdict| {
+        verdicts.judgements.iter().filter(|result| result.verdict == verdict).map(|result| &result.gate).collect::<BTreeSet<_>>().len()
+    };
     html! {
         @if run.record.is_none() { span.badge.unsure { "not complete" } " " }
         @if gates(Verdict::Missed) > 0 { span.badge.missed { (gates(Verdict::Missed)) " missed" } " " }

@@ -98,7 +98,9 @@ fn citations(event: &Event, scores: &[Score]) -> Markup {
     let cited: Vec<(&Score, &str)> = scores
         .iter()
         .filter(|score| score.reading.is_violation())
-        .flat_map(|score| score.because.iter().filter(|reason| reason.event == Some(event.n)).map(move |reason| (score, reason.what.as_str())))
+        .flat_map(|score| {
+            score.because.iter().filter(|reason| reason.event == Some(event.n)).map(move |reason| (score, reason.what.as_str()))
+        })
         .collect();
     html! { @for (score, what) in cited { div.bad { "✗ " (shown(score.scorer.as_str())) ": " (shown(what)) } } }
 }
@@ -107,7 +109,11 @@ fn citations(event: &Event, scores: &[Score]) -> Markup {
 fn event_class(kind: &EventKind) -> &'static str {
     match kind {
         EventKind::Signed { .. } | EventKind::Mined { .. } | EventKind::Decided { .. } | EventKind::Remembered { .. } => "effect",
-        EventKind::WouldBlock { .. } | EventKind::Blocked { .. } | EventKind::Reported { .. } | EventKind::Misjudged { .. } | EventKind::HoleRead { .. } => "warn",
+        EventKind::WouldBlock { .. }
+        | EventKind::Blocked { .. }
+        | EventKind::Reported { .. }
+        | EventKind::Misjudged { .. }
+        | EventKind::HoleRead { .. } => "warn",
         EventKind::UserSaid { .. }
         | EventKind::Revealed { .. }
         | EventKind::Unmatched { .. }

@@ -83,7 +83,7 @@ pub(super) fn listing_table(run: &str, rows: &[TrialListing], assets: PageAssets
             tbody { @for row in rows {
                 @let address = format!("/runs/{run}/trials/{}", row.n);
                 tr data-href=[(assets == PageAssets::Linked).then_some(&address)] {
-                    th scope="row" { 
+                    th scope="row" {
                         @if assets == PageAssets::Linked { a href=(address) { (shown(&row.case)) } } @else { (shown(&row.case)) }
                         @if let Some(reason) = reasons.get(&row.n) { div.soft { (shown(reason)) } }
                     }

@@ -73,7 +73,10 @@ impl AccessRules {
         let given = query.split('&').find_map(|part| part.strip_prefix("token="));
         if let Some(token) = given {
             if digest(token) != self.token || self.is_used.swap(true, Ordering::SeqCst) {
-                return AccessDecision::Refused(StatusCode::FORBIDDEN, "the token is wrong or was used before; start bardo-eval view again for a new one");
+                return AccessDecision::Refused(
+                    StatusCode::FORBIDDEN,
+                    "the token is wrong or was used before; start bardo-eval view again for a new one",
+                );
             }
             let rest: Vec<&str> = query.split('&').filter(|part| !part.starts_with("token=")).collect();
             let query = if rest.is_empty() { String::new() } else { format!("?{}", rest.join("&")) };
@@ -171,7 +174,10 @@ mod tests {
         let own = headers(&[("host", "127.0.0.1:4000")]);
         let query = format!("q=a&token={}", "t".repeat(32));
         assert_eq!(refused(rules.decide(&Method::GET, "/runs", "token=wrong", &own)), StatusCode::FORBIDDEN);
-        assert_eq!(rules.decide(&Method::GET, "//evil.example", &query, &own), AccessDecision::LogIn { location: "/evil.example?q=a".into() });
+        assert_eq!(
+            rules.decide(&Method::GET, "//evil.example", &query, &own),
+            AccessDecision::LogIn { location: "/evil.example?q=a".into() }
+        );
         assert_eq!(refused(rules.decide(&Method::GET, "/runs", &query, &own)), StatusCode::FORBIDDEN);
         let known = headers(&[("host", "localhost:4000"), ("cookie", &format!("x=1; bardo_eval_view_4000={}", "c".repeat(32)))]);
         assert_eq!(rules.decide(&Method::GET, "/runs", "", &known), AccessDecision::Allowed);

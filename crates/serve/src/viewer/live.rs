@@ -25,7 +25,8 @@ pub(super) fn progress(state: Arc<ViewerState>, run: i64) -> impl Stream<Item = 
         let read = tokio::task::spawn_blocking(move || reading.stores.with(|store| store.run(run))).await;
         let Ok(Ok(Some(run))) = read else { return None };
         let is_over = run.record.is_some();
-        let event = if is_over { Event::default().event("complete").data("complete") } else { Event::default().event("progress").data(text(&run)) };
+        let event =
+            if is_over { Event::default().event("complete").data("complete") } else { Event::default().event("progress").data(text(&run)) };
         Some((Ok(event), (state, n + 1, is_over)))
     })
 }

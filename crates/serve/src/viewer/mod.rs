@@ -62,7 +62,12 @@ impl ViewerServer {
     }
 
     /// Answers requests until `stop` ends.
-    pub async fn serve(self, sources: ViewerSources, secrets: ViewerSecrets, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+    pub async fn serve(
+        self,
+        sources: ViewerSources,
+        secrets: ViewerSecrets,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<()> {
         let ViewerSources { workspace, label, open_store } = sources;
         let access = AccessRules::new(secrets, self.address.port());
         let state = Arc::new(ViewerState { workspace, label, stores: StorePool::new(open_store), access });

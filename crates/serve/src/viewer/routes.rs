@@ -1,11 +1,13 @@
 //! Addresses of the viewer and the pages they show.
 
+use super::ViewerState;
 use super::access::check_access;
 use super::comparison::compare_runs;
 use super::live::progress;
 use super::run_data::RunData;
-use super::ViewerState;
-use crate::pages::{self, CompareChoice, ComparePage, GateHistory, PageAssets, RawTrial, RunPage, RunsPage, TrialPair, TrialView, TrialsPage};
+use crate::pages::{
+    self, CompareChoice, ComparePage, GateHistory, PageAssets, RawTrial, RunPage, RunsPage, TrialPair, TrialView, TrialsPage,
+};
 use axum::Router;
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
@@ -74,7 +76,10 @@ type PageResult = Result<Html<String>, PageError>;
 type Viewer = State<Arc<ViewerState>>;
 
 /// Makes a page from the store, on a thread that may block.
-async fn read_page(state: Arc<ViewerState>, read: impl FnOnce(&ViewerState, &Store) -> Result<String, PageError> + Send + 'static) -> PageResult {
+async fn read_page(
+    state: Arc<ViewerState>,
+    read: impl FnOnce(&ViewerState, &Store) -> Result<String, PageError> + Send + 'static,
+) -> PageResult {
     let made = tokio::task::spawn_blocking(move || {
         // Errors of a page are no errors of the store.
         state.stores.with(|store| Ok(read(&state, store))).unwrap_or_else(|error| Err(error.into()))
@@ -167,7 +172,8 @@ fn bounded(text: &str) -> String {
 impl TrialsQuery {
     fn filter(&self, state: &ViewerState) -> TrialFilter {
         let (suite, tag) = (self.suite.trim(), self.tag.trim());
-        let suites = state.workspace.suites.iter().filter(|one| suite.is_empty() || one.name == suite || one.name.starts_with(&format!("{suite}/")));
+        let suites =
+            state.workspace.suites.iter().filter(|one| suite.is_empty() || one.name == suite || one.name.starts_with(&format!("{suite}/")));
         let cases = suites.flat_map(|one| &one.cases).filter(|case| tag.is_empty() || case.tags.iter().any(|own| own == tag));
         let cases = (!suite.is_empty() || !tag.is_empty()).then(|| cases.map(|case| case.id.value.clone()).collect());
         TrialFilter {

@@ -2,8 +2,8 @@
 
 use super::last_failed;
 use super::outcome::RunStop;
-use crate::commands::guard::subject_guard;
 use crate::args::{DefenceArg, RunArgs};
+use crate::commands::guard::subject_guard;
 use crate::commands::world::imported_tools;
 use crate::workspace_source::WorkspaceSource;
 use crate::{env, files, sandbox, stored_runs};
@@ -11,7 +11,8 @@ use ::run::Clock;
 use ::run::external::{AgentSandbox, HostEnvironment};
 use ::run::providers::cassette::has_recordings;
 use campaign::{
-    CaseFile, CaseSelection, JudgeRequest, LockedRun, RecordingMode, RunDestination, RunEnvironment, RunOptions, RunOrigin, RunRequest, RunSpec,
+    CaseFile, CaseSelection, JudgeRequest, LockedRun, RecordingMode, RunDestination, RunEnvironment, RunOptions, RunOrigin, RunRequest,
+    RunSpec,
 };
 use model::{SubjectFile, UserError, Workspace};
 use score::workspace_changes::ChangedSelection;

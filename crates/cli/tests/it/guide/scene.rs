@@ -51,8 +51,7 @@ impl PageScene {
     }
 
     fn in_folder(folder: TestFolder) -> Self {
-        let scene =
-            Self { folder, programs: TempDir::new().unwrap(), replaced: vec![], exits: vec![], _servers: vec![] };
+        let scene = Self { folder, programs: TempDir::new().unwrap(), replaced: vec![], exits: vec![], _servers: vec![] };
         symlink(env!("CARGO_BIN_EXE_bardo-eval"), scene.programs.path().join("bardo-eval")).unwrap();
         let server = repository().join(".tools/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
         assert!(server.exists(), "the MCP server is missing: run scripts/install-test-tools");

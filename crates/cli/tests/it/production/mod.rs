@@ -55,7 +55,10 @@ fn errors_are_kept_outside_the_sample_and_others_are_not() {
     collector.wait_for("bardo_eval_traces_dropped_total 5");
     drop(collector);
     let report: Value = serde_json::from_str(&folder.run(&["watch", "--once", "--format", "json"]).stdout).unwrap();
-    assert_eq!((&report["traces"]["kept"], &report["traces"]["sampled"], &report["traces"]["estimated"]), (&1.into(), &0.into(), &1.0.into()));
+    assert_eq!(
+        (&report["traces"]["kept"], &report["traces"]["sampled"], &report["traces"]["estimated"]),
+        (&1.into(), &0.into(), &1.0.into())
+    );
 }
 
 #[test]
