@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod env;
+mod escape;
 mod exit;
 mod files;
 mod git;

@@ -5,7 +5,6 @@ mod cause_text;
 mod changed;
 mod comparison;
 mod deviations;
-mod escape;
 mod explain;
 mod files;
 mod gate_lines;
@@ -32,9 +31,9 @@ mod table;
 mod trial_lines;
 mod wrap;
 
+pub(crate) use crate::escape::escape_control;
 pub(crate) use changed::changed_text;
 pub(crate) use comparison::{ComparisonReport, comparison};
-pub(crate) use escape::escape_control;
 pub(crate) use explain::{ExplainTopic, explain};
 pub(crate) use files::print_run;
 pub(crate) use logs::print_logs;
@@ -47,6 +46,7 @@ pub(crate) use table::table;
 pub(crate) use trial_lines::TrialLines;
 
 use crate::args::ReportFormat;
+use crate::escape;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::shell::shell_quoted;

@@ -1,8 +1,8 @@
 //! Loads a workspace from files, and collects the problems of all files.
 
-use super::{CasePosition, Workspace};
 use super::built_in;
 use super::review_roles;
+use super::{CasePosition, Workspace};
 use crate::agent::read_agent;
 use crate::catalog::{Tool, read_profile, read_tools};
 use crate::coverage::read_coverage;
@@ -121,8 +121,7 @@ impl Workspace {
     /// Returns the problems of all files, sorted by location.
     pub fn load_from(mut files: WorkspaceFiles) -> Result<Self, Vec<Problem>> {
         let hash = hash_files(&files);
-        let traits =
-            WorkspaceTraits { has_policy: files.get("policy.yaml").is_some(), has_scorers: files.get("scorers.yaml").is_some() };
+        let traits = WorkspaceTraits { has_policy: files.get("policy.yaml").is_some(), has_scorers: files.get("scorers.yaml").is_some() };
         let mut loader = WorkspaceLoader { traits, ..WorkspaceLoader::default() };
         for (path, text) in files.iter_mut() {
             loader.read(path, text);
