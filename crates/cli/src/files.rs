@@ -151,7 +151,7 @@ pub(crate) fn write_streamed(path: &Path, write: impl FnOnce(&mut dyn Write) -> 
     }
 }
 
-/// What a path stands for when a result is written to it.
+/// Target of a result that is written.
 enum WriteTarget {
     /// Device, pipe or open descriptor.
     Stream(Box<dyn Write>),

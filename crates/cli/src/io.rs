@@ -1,12 +1,14 @@
 //! Output of the program: results to standard output or a file, messages to standard error.
 
 use crate::args::{GlobalArgs, ReportFormat};
+use present::escape::escape_json;
 use crate::exit::ExitKind;
 use crate::paint::TextPainter;
 use crate::shell::shell_quoted;
 use crate::workspace_source::{DEFAULTS_FILE, WorkspaceSource};
 use crate::{env, files};
 use model::Location;
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -130,6 +132,10 @@ impl CliOutput {
         if self.silent {
             return exit;
         }
+        let text: &str = &match self.format {
+            ReportFormat::Json | ReportFormat::Sarif => escape_json(text),
+            ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github => Cow::Borrowed(text),
+        };
         let delivered = match &self.output {
             Some(path) => files::write(path, text),
             None => {

@@ -54,7 +54,7 @@ fn is_on_read_only_file_system(path: &Path) -> bool {
     opened.is_err_and(|error| error.kind() == std::io::ErrorKind::ReadOnlyFilesystem)
 }
 
-/// Opens a store that nobody can write to. SQLite cannot make the files of its write-ahead log there, and needs none.
+/// Opens a store that cannot be written to. SQLite cannot make the files of its write-ahead log there, and needs none.
 fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
