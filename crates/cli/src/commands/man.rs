@@ -58,7 +58,8 @@ fn synopsis(command: &Command) -> String {
 /// Adds the arguments of a command. Global ones are listed once, with the program.
 fn add_options(page: &mut String, heading: &str, command: &Command) {
     let is_program = !heading.is_empty();
-    let is_shown = |arg: &&Arg| !arg.is_hide_set() && arg.is_global_set() == is_program && !matches!(arg.get_id().as_str(), "help" | "version");
+    let is_shown =
+        |arg: &&Arg| !arg.is_hide_set() && arg.is_global_set() == is_program && !matches!(arg.get_id().as_str(), "help" | "version");
     let shown: Vec<&Arg> = command.get_arguments().filter(is_shown).collect();
     if shown.is_empty() {
         return;
@@ -78,7 +79,8 @@ fn add_item(page: &mut String, name: &str, text: &str) {
 /// Escapes a text: backslashes, hyphens, and points and quotes at the beginning of a line, which would be commands.
 fn escape(text: &str) -> String {
     let escaped = text.replace('\\', "\\e").replace('-', "\\-");
-    let lines: Vec<String> = escaped.lines().map(|line| if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line.to_owned() }).collect();
+    let lines: Vec<String> =
+        escaped.lines().map(|line| if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line.to_owned() }).collect();
     lines.join("\n")
 }
 

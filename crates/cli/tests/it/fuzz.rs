@@ -40,7 +40,11 @@ fn variable(name: &str) -> Option<usize> {
 /// Runs a target on an input; on a panic, prints the input.
 fn run_input(target: &FuzzTarget, bytes: &[u8]) {
     if catch_unwind(AssertUnwindSafe(|| (target.run)(bytes))).is_err() {
-        let file = std::env::temp_dir().join(format!("fuzz-{}-{}", target.name, model::ContentHash::of_text(&String::from_utf8_lossy(bytes)).short()));
+        let file = std::env::temp_dir().join(format!(
+            "fuzz-{}-{}",
+            target.name,
+            model::ContentHash::of_text(&String::from_utf8_lossy(bytes)).short()
+        ));
         fs::write(&file, bytes).unwrap();
         panic!("{} panics on {}: {:?}", target.name, file.display(), String::from_utf8_lossy(bytes));
     }

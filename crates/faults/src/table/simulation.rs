@@ -4,8 +4,8 @@ use super::other_action::about_other_action;
 use crate::edit::{call, changed, move_behind, step_like, without};
 use crate::scene::is_dry_run;
 use crate::{Fault, FaultScene};
-use model::suite::{ArgValue, ReferenceAction, ReferenceStep, SubjectScript};
 use model::rule::{ActionSelector, SelectorTarget};
+use model::suite::{ArgValue, ReferenceAction, ReferenceStep, SubjectScript};
 use model::{OpClass, Rule, ScorerId as S, Tool};
 use serde_json::Value;
 
@@ -84,7 +84,7 @@ fn acts_before_looking(scene: &FaultScene<'_>) -> Option<SubjectScript> {
         ) => false,
     };
     // A call whose answer is used later cannot come later.
-    let is_moved = |step: &ReferenceStep| step.name.is_none() && scene.is_class(step, OpClass::Read) && !scene.is_write(step);
+    let is_moved = |step: &ReferenceStep| step.name.is_none() && scene.tool(step).is_some_and(|tool| !tool.writes());
     let (at, behind) = scene.case.expect.rules.iter().find_map(|rule| match &rule.value {
         Rule::Before(first, then) => {
             let at = steps.iter().position(|step| is_moved(step) && calls(step, first))?;

@@ -135,7 +135,10 @@ fn help_texts() -> BTreeMap<String, String> {
         let args: Vec<&str> = verb.iter().map(String::as_str).chain(["--help"]).collect();
         let help = folder.run(&args).assert_exit(0).stdout;
         let below = help.split("Commands:\n").nth(1).map(|rest| rest.split("\n\n").next().unwrap_or_default()).unwrap_or_default();
-        let names = below.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+        let names = below
+            .lines()
+            .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+            .filter_map(|line| line.split_whitespace().next());
         open.extend(names.filter(|name| *name != "help").map(|name| [&verb[..], &[name.to_owned()]].concat()));
         texts.insert(verb.join(" "), help);
     }
@@ -165,6 +168,6 @@ fn commands_in_sentences_and_tables_exist() {
     // Each command is in the table of README.md.
     let readme = read_page("README.md");
     for verb in known.keys().filter(|verb| !verb.is_empty() && !verb.contains(' ') && *verb != "completions") {
-        assert!(readme.contains(&format!("bardo-eval {verb}")) || readme.contains(&format!("`{verb}`")), "README.md lacks {verb}");
+        assert!(readme.contains(&format!("bardo-eval {verb}")) || readme.contains(&format!("`{verb}")), "README.md lacks {verb}");
     }
 }

@@ -19,7 +19,9 @@ fn assert_page(file: &str, generated: &str) {
 
 #[test]
 fn commands_page_is_the_help_of_the_program() {
-    let mut page = "# Commands\n\nWritten from the help of the program; a test compares the two. `bardo-eval man` prints the same as a manual page.\n".to_owned();
+    let mut page =
+        "# Commands\n\nWritten from the help of the program; a test compares the two. `bardo-eval man` prints the same as a manual page.\n"
+            .to_owned();
     for (verb, help) in help_texts() {
         let title = if verb.is_empty() { "bardo-eval".to_owned() } else { format!("bardo-eval {verb}") };
         write!(page, "\n## {title}\n\n```text\n{}\n```\n", help.trim_end()).unwrap();
