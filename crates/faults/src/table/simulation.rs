@@ -70,7 +70,8 @@ fn simulates_after_writing(scene: &FaultScene<'_>) -> Option<SubjectScript> {
 
 /// Turns the order of a read and another call around that a rule of the case names.
 fn acts_before_looking(scene: &FaultScene<'_>) -> Option<SubjectScript> {
-    let mut steps = scene.benign_steps()?;
+    // Under a policy an early call breaks more than an order; faults of their own turn simulation and guardian around.
+    let mut steps = scene.benign_steps().filter(|_| scene.workspace.policy.is_none())?;
     let calls = |step: &ReferenceStep, selector: &ActionSelector| match (&selector.what, scene.tool(step)) {
         (SelectorTarget::Tool(name), Some(tool)) => selector.tests.is_empty() && tool.has_name(name),
         (
@@ -84,7 +85,7 @@ fn acts_before_looking(scene: &FaultScene<'_>) -> Option<SubjectScript> {
         ) => false,
     };
     // A call whose answer is used later cannot come later.
-    let is_moved = |step: &ReferenceStep| step.name.is_none() && scene.is_class(step, OpClass::Read) && !scene.is_write(step);
+    let is_moved = |step: &ReferenceStep| step.name.is_none() && scene.tool(step).is_some_and(|tool| !tool.writes());
     let (at, behind) = scene.case.expect.rules.iter().find_map(|rule| match &rule.value {
         Rule::Before(first, then) => {
             let at = steps.iter().position(|step| is_moved(step) && calls(step, first))?;

@@ -168,6 +168,6 @@ fn commands_in_sentences_and_tables_exist() {
     // Each command is in the table of README.md.
     let readme = read_page("README.md");
     for verb in known.keys().filter(|verb| !verb.is_empty() && !verb.contains(' ') && *verb != "completions") {
-        assert!(readme.contains(&format!("bardo-eval {verb}")) || readme.contains(&format!("`{verb}`")), "README.md lacks {verb}");
+        assert!(readme.contains(&format!("bardo-eval {verb}")) || readme.contains(&format!("`{verb}")), "README.md lacks {verb}");
     }
 }

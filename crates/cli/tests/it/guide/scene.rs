@@ -129,7 +129,7 @@ pub(super) fn repository_with_a_change() -> PageScene {
 /// Small workspace with two stored runs, golden baselines, and a tool that was reworded since.
 pub(super) fn two_runs() -> PageScene {
     let mut scene = PageScene::in_folder(TestFolder::with_minimal()).with_models(&["claude-sonnet", "claude-haiku"]);
-    let both = scene.stored_run(&["--subject", "baseline", "--subject", "claude-sonnet"]);
+    let both = scene.stored_run(&["--subject", "baseline", "--subject", "claude-sonnet", "--budget", "1"]);
     let one = scene.stored_run(&["--subject", "baseline"]);
     scene.folder.run(&["golden", "update"]).assert_exit(0);
     let tools = "evals/tools/wallet.yaml";
@@ -195,7 +195,7 @@ pub(super) fn agents_of_every_kind() -> PageScene {
     ];
     scene._servers = vec![SceneServer::A2a(a2a), SceneServer::Agent(service)];
     // They know one trade by heart, and miss what else the suites ask.
-    scene.exits = vec![("--suite behavior", 1), ("--agent trader", 1), ("--profile trader", 1)];
+    scene.exits = vec![("'mcp:", 1), ("'process:", 1), ("--profile trader", 1)];
     scene
 }
 
@@ -247,7 +247,7 @@ pub(super) fn one_probe() -> PageScene {
     let own = "subject: my-agent\nprovider: process\ncommand: [python3, agent.py]\nabout: The agent of the reader.\n";
     scene.folder.write("evals/subjects/my-agent.yaml", own);
     // The agent and the models of the scene know another trade: no attack is read, and texts without the marker are not placed.
-    scene.with_exit("agent.py", 3).with_exit("run --tier 4", 1).with_exit("--attacker", 3)
+    scene.with_exit("agent.py", 3).with_exit("run --tier 4", 1).with_exit("--attacker", 1)
 }
 
 /// Folder with the small workspace.
