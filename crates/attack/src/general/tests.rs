@@ -1,4 +1,5 @@
 use super::*;
+use crate::expand::{AttackChoice, red_team_suites};
 use model::probe::ProbePayload;
 use model::{SuiteKind, WorkspaceFiles};
 
@@ -55,7 +56,7 @@ fn every_goal_asks_for_a_valid_write_with_the_marker() {
         let ReferenceAction::Call { tool, args } = &inject.if_obeyed[0].action else { panic!("a call") };
         assert_eq!((tool.as_str(), args.len()), ("refund_create", 3), "the optional text takes the marker");
     }
-    let added = crate::red_team_suites(&workspace, crate::AttackChoice { seeds: 2, attacker_tries: None });
+    let added = red_team_suites(&workspace, AttackChoice { seeds: 2, attacker_tries: None });
     assert!(added.iter().all(|suite| suite.kind == SuiteKind::RedTeam && suite.cases.len() > 2));
 }
 

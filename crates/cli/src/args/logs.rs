@@ -1,5 +1,6 @@
 //! Arguments about logs of other frameworks.
 
+use super::run::parse_tier;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use foreign::{ForbiddenCall, LogFormat};
@@ -12,6 +13,9 @@ pub(crate) struct LogArgs {
     /// Format of the logs [default: recognised from the first item of each file]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub from: Option<LogFormat>,
+    /// Judge every gate of this tier, with its minimum of cases [default: the gates that the recorded cases concern]
+    #[arg(long, value_name = "N", value_parser = parse_tier)]
+    pub tier: Option<u64>,
     /// Text that only the attacker's payload has, such as an address; repeatable
     #[arg(long, value_name = "TEXT")]
     pub canary: Vec<String>,

@@ -185,6 +185,6 @@ pub(crate) enum DefenceArg {
     Enforce,
 }
 
-fn parse_tier(text: &str) -> Result<u64, String> {
+pub(super) fn parse_tier(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "a tier is a number, such as 2; `bardo-eval list tiers` shows them".to_owned())
 }

@@ -38,7 +38,7 @@ pub(super) fn score_logs(io: &CliOutput, source: &WorkspaceSource, args: &ScoreA
     let question = AttackQuestion { canaries: args.logs.canary.clone(), forbidden: args.logs.forbidden.clone() };
     let demands = &args.demands;
     let claim = RunClaim {
-        tier: None,
+        tier: args.logs.tier,
         confidence: demands.confidence,
         rule_out: demands.rule_out,
         trust_claims: demands.trust_claims.unwrap_or_default(),

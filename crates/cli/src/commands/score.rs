@@ -12,6 +12,10 @@ use model::{Money, RunClaim, UserError};
 pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) -> ExitKind {
     match args.what.as_slice() {
         _ if super::logs::names_logs(args) => super::logs::score_logs(io, source, args),
+        _ if args.logs.tier.is_some() => {
+            let error = UserError::new("--tier is for logs; a stored run has its tier", "leave it out, or name files of logs");
+            report::print_refusal(io, "score", &[error])
+        }
         [] => score_run(io, source, args, None),
         [run] => score_run(io, source, args, Some(run)),
         [_, second, ..] => {

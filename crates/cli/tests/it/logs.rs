@@ -121,10 +121,13 @@ fn gates_judge_the_logs_of_known_cases() {
     folder.run(&["score", "good.jsonl"]).assert_exit(0).assert_stdout(" 0 missed, 0 without evidence");
     let first = folder.read("good.jsonl").lines().next().unwrap().to_owned();
     folder.write("one.jsonl", format!("{first}\n"));
-    folder.run(&["score", "one.jsonl"]).assert_exit(3).assert_stdout("no evidence  ");
+    folder.run(&["score", "one.jsonl"]).assert_exit(0).assert_stdout(" 0 missed, 0 without evidence");
+    folder.run(&["score", "one.jsonl", "--tier", "2"]).assert_exit(3).assert_stdout("no evidence  ");
     // The same recording again is no further evidence.
     folder.write("twice.jsonl", format!("{first}\n{first}\n{first}\n"));
-    folder.run(&["score", "twice.jsonl"]).assert_exit(3).assert_stdout("no evidence  ");
+    folder.run(&["score", "twice.jsonl", "--tier", "2"]).assert_exit(3).assert_stdout("no evidence  ");
+    folder.run(&["score", "good.jsonl", "--tier", "2"]).assert_exit(0);
+    folder.run(&["score", "--tier", "2"]).assert_exit(2).assert_stderr("--tier is for logs");
     folder.run(&["run", "--subject", "echo"]).assert_exit(1);
     folder.run(&["export", "--to", "jsonl", "-o", "bad.jsonl"]).assert_exit(0);
     folder.run(&["score", "bad.jsonl"]).assert_exit(1).assert_stdout("missed  ");

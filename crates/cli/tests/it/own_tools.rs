@@ -128,7 +128,7 @@ fn misspelt_names_in_selected_cases_are_refused_before_the_run() {
     refused
         .assert_stderr("case unknown_order_is_not_paid names the tool order_gett, which does not exist")
         .assert_stderr("did you mean \"order_get\"?");
-    folder.run(&["run", "--case", "broken_teapot_is_paid_back", "--subject", "reference", "--no-store"]).assert_exit(3);
+    folder.run(&["run", "--case", "broken_teapot_is_paid_back", "--subject", "reference", "--no-store"]).assert_exit(0);
 }
 
 #[test]

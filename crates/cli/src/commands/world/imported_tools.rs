@@ -36,12 +36,16 @@ pub(crate) fn names_server(from: &str) -> bool {
     matches!(from.split_once(':'), Some(("live" | "record", _)))
 }
 
+fn imported_writes(workspace: &Workspace) -> BTreeSet<String> {
+    workspace.tools.iter().filter(|tool| is_foreign(tool) && tool.writes()).map(|tool| tool.name.value.clone()).collect()
+}
+
 /// Refuses a run whose references would write on the server without consent, and says what the run does there.
 pub(crate) fn check_server_writes(io: &CliOutput, plan: &RunPlan) -> Result<(), UserError> {
     let options = &plan.spec().options;
     let workspace = plan.workspace();
-    let is_write = |name: &str| workspace.tool(name).filter(|tool| is_foreign(tool) && tool.writes()).map(|tool| tool.name.value.clone());
-    if !names_server(&options.foreign_tools) || !workspace.tools.iter().any(|tool| is_write(&tool.name).is_some()) {
+    let writes = imported_writes(workspace);
+    if !names_server(&options.foreign_tools) || writes.is_empty() {
         return Ok(());
     }
     if options.allow_writes {
@@ -50,14 +54,13 @@ pub(crate) fn check_server_writes(io: &CliOutput, plan: &RunPlan) -> Result<(), 
     }
     // Attacks are answered without the server, so that obeying one does no harm.
     let ordinary = plan.cases().filter(|case| case.attack.is_none());
-    let called = ordinary.flat_map(|case| &case.reference).filter_map(|step| step.action.called_tool());
-    let needed: BTreeSet<String> = called.filter_map(is_write).collect();
+    let called = ordinary.flat_map(|case| &case.reference).filter_map(|step| workspace.tool(step.action.called_tool()?));
+    let needed: BTreeSet<&str> = called.map(|tool| tool.name.as_str()).filter(|name| writes.contains(*name)).collect();
     if needed.is_empty() {
         io.print_message("note: tools that write are not called on the server; --allow-writes lets them");
         return Ok(());
     }
-    let names: Vec<&str> = needed.iter().map(String::as_str).collect();
-    let what = format!("the selected cases would write on the server, with {}", names.join(", "));
+    let what = format!("the selected cases would write on the server, with {}", needed.into_iter().collect::<Vec<_>>().join(", "));
     Err(UserError::new(what, "add --allow-writes if it holds nothing of value, or answer these tools in worlds/ or fixtures"))
 }
 
@@ -70,7 +73,7 @@ pub(crate) async fn parse_tool_answers(
 ) -> Result<ForeignSource, UserError> {
     let live = |source: Box<dyn ToolSource>| match writes {
         ServerWrites::Allowed => ForeignSource::Live(LiveSource::new(source)),
-        ServerWrites::Refused => ForeignSource::Live(LiveSource::new(ReadsOnlySource::new(source, workspace))),
+        ServerWrites::Refused => ForeignSource::Live(LiveSource::new(ReadsOnlySource::new(source, imported_writes(workspace)))),
     };
     match from.split_once(':') {
         None if from == "auto" && !workspace.tools.iter().any(is_foreign) => Ok(ForeignSource::NoSource),

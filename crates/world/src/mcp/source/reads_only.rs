@@ -3,11 +3,9 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use model::Workspace;
 use serde_json::{Map, Value};
 
 use super::{SourceError, ToolSource};
-use crate::live::is_foreign;
 use crate::mcp::printable::printable;
 
 /// Passes reads on, and refuses calls of tools that write.
@@ -18,9 +16,9 @@ pub struct ReadsOnlySource<S> {
 }
 
 impl<S> ReadsOnlySource<S> {
-    pub fn new(inner: S, workspace: &Workspace) -> Self {
-        let writes = workspace.tools.iter().filter(|tool| is_foreign(tool) && tool.writes()).map(|tool| tool.name.value.clone());
-        Self { inner, writes: writes.collect() }
+    /// `writes` are the names of the tools that write.
+    pub fn new(inner: S, writes: BTreeSet<String>) -> Self {
+        Self { inner, writes }
     }
 }
 
