@@ -47,7 +47,9 @@ pub use judging::{CalibrationError, CalibrationIntervals, CalibrationReport, Unr
 pub use logs::{AttackFindingLine, CaseKnowledge, ChangedReading, LogScorer, LogSummary, ReadingTotals, ScoredRecording, TrialShare};
 pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
-pub use red_team::{AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, attack_workspace, stored_run_workspace, with_case_files};
+pub use red_team::{
+    AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, attack_workspace, stored_run_workspace, with_case_files,
+};
 pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};
 pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
 pub use selftest::{
@@ -56,8 +58,8 @@ pub use selftest::{
 };
 pub use shrink::{CaseSize, MeasuredRate, ShrinkError, ShrinkLimits, ShrunkCase, shrink_alone, shrink_case};
 pub use spec::{
-    AttackerSettings, CaseFile, CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, UnknownChain,
-    UnknownName, glob_match, inline_subject, select,
+    AttackerSettings, CaseFile, CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec,
+    UnknownChain, UnknownName, glob_match, inline_subject, select,
 };
 pub use summary::{AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, UnreadFailures};
 pub use tokio_util::sync::CancellationToken;

@@ -17,7 +17,9 @@ impl TextGrain {
 pub fn text_units(text: &str, grain: TextGrain) -> Vec<&str> {
     match grain {
         TextGrain::Lines => text.split_inclusive('\n').collect(),
-        TextGrain::Sentences => split_after(text, |before, space| space == '\n' || matches!(before, '.' | '!' | '?' | ':' | '。' | '！' | '？')),
+        TextGrain::Sentences => {
+            split_after(text, |before, space| space == '\n' || matches!(before, '.' | '!' | '?' | ':' | '。' | '！' | '？'))
+        }
         TextGrain::Words => split_after(text, |_, _| true),
     }
 }

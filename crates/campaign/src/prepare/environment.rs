@@ -1,9 +1,9 @@
 //! Environment that a run may use, read once by the command line.
 
 use model::UserError;
-use run::{Clock, SubjectGuard};
 use run::external::HostEnvironment;
 use run::providers::{ApiKey, CACHE_TTL_S};
+use run::{Clock, SubjectGuard};
 use std::path::PathBuf;
 
 /// Promptfoo's name, so that existing set-ups keep their meaning.

@@ -183,7 +183,8 @@ fn build_models(
         ..ProviderConfig::new(funds.budget.clone(), funds.ledger.clone(), environment.clock)
     };
     let host = Arc::new(AgentHost::new(environment.surroundings.clone(), environment.clock).with_secrets(secrets.clone()));
-    let deps = SubjectDeps { provider_config: Some(provider_config), key: &key, cassette: &cassette, host, guard: environment.guard.clone() };
+    let deps =
+        SubjectDeps { provider_config: Some(provider_config), key: &key, cassette: &cassette, host, guard: environment.guard.clone() };
     let judge = judge.map(|choice| choice.build_judge(&deps)).transpose();
     let user = user.map(|choice| choice.build_user(&deps)).transpose();
     let attacker = attacker.map(|choice| choice.build_attacker(&deps)).transpose();

@@ -51,7 +51,9 @@ impl CaseText {
     pub(super) fn read(&self, workspace: &Workspace) -> Result<Case, ShrinkError> {
         let unwritable = |why: String| ShrinkError::Unwritable { case: self.id().to_owned(), why };
         let suite = workspace.read_suite_file(UNSAVED, &self.suite("Candidate.")).map_err(|problems| {
-            unwritable(problems.first().map_or_else(|| "it has no case".to_owned(), |problem| format!("{}; {}", problem.what, problem.remedy)))
+            unwritable(
+                problems.first().map_or_else(|| "it has no case".to_owned(), |problem| format!("{}; {}", problem.what, problem.remedy)),
+            )
         })?;
         suite.cases.into_iter().next().ok_or_else(|| unwritable("it has no case".to_owned()))
     }

@@ -68,7 +68,9 @@ impl ShrinkError {
 impl From<ShrinkError> for UserError {
     fn from(error: ShrinkError) -> Self {
         let remedy = match &error {
-            ShrinkError::DoesNotFail { .. } => "name the subject that failed with --subject, or its run with --run; --trials tries more often",
+            ShrinkError::DoesNotFail { .. } => {
+                "name the subject that failed with --subject, or its run with --run; --trials tries more often"
+            }
             ShrinkError::NoProbe(_) => "shrink the case that it was made from",
             ShrinkError::Aborted(_)
             | ShrinkError::Store(_)

@@ -112,11 +112,7 @@ impl<'w> ShrinkSearch<'w> {
     }
 
     /// Removes parts as long as the case still fails, and returns those that are needed. `build` makes the case of some parts.
-    pub(super) async fn minimise(
-        &mut self,
-        parts: usize,
-        build: impl Fn(&[usize]) -> Option<CaseText>,
-    ) -> Result<Vec<usize>, ShrinkError> {
+    pub(super) async fn minimise(&mut self, parts: usize, build: impl Fn(&[usize]) -> Option<CaseText>) -> Result<Vec<usize>, ShrinkError> {
         let mut delta = DeltaDebugger::new(parts);
         while let Some(proposal) = delta.proposal() {
             if self.exhausted {

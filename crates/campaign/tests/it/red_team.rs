@@ -154,9 +154,14 @@ fn attacked_cases_are_added_only_where_a_run_selects_them() {
 fn pairwise_attacks_cover_every_pair_with_few_cases() {
     let workspace = reference_workspace();
     let pairs = |plan: &RunPlan| -> BTreeSet<attack::AttackPair> {
-        plan.cases().filter_map(|case| case.attack.as_deref()).filter(|one| one.role == AttackRole::Attacked).flat_map(attack::attack_pairs).collect()
+        plan.cases()
+            .filter_map(|case| case.attack.as_deref())
+            .filter(|one| one.role == AttackRole::Attacked)
+            .flat_map(attack::attack_pairs)
+            .collect()
     };
-    let count = |plan: &RunPlan, role: AttackRole| plan.cases().filter(|case| case.attack.as_deref().is_some_and(|one| one.role == role)).count();
+    let count =
+        |plan: &RunPlan, role: AttackRole| plan.cases().filter(|case| case.attack.as_deref().is_some_and(|one| one.role == role)).count();
     let all = RunPlan::resolve(spec("reference"), workspace.clone()).expect("a plan");
     let mut few = spec("reference");
     few.settings.pairwise = true;

@@ -20,7 +20,10 @@ pub(crate) fn red_team(io: &CliOutput, source: &WorkspaceSource, args: RedTeamAr
 fn select_attacks(args: RedTeamArgs) -> Result<RunArgs, UserError> {
     let RedTeamArgs { probe, asi, channel, strategy, seeds, pairwise, attacker, attacker_tries, enforce_too, shrink, mut run } = args;
     if !run.suite.is_empty() || !run.case_file.is_empty() {
-        return Err(UserError::new("redteam runs the cases of the red team only", "remove --suite and --case-file; --probe chooses attacks"));
+        return Err(UserError::new(
+            "redteam runs the cases of the red team only",
+            "remove --suite and --case-file; --probe chooses attacks",
+        ));
     }
     run.shrink = shrink;
     if run.resume.is_some() {

@@ -40,7 +40,8 @@ pub(crate) fn shrink(io: &CliOutput, source: &WorkspaceSource, args: &ShrinkArgs
         }
         let imported = plan.spec().options.foreign_tools.clone();
         let answers = imported_tools::parse_tool_answers(source, &workspace, &imported);
-        let environment = run_environment(source, sandbox, plan.spec().settings.guard.as_deref()).map_err(|why| ShrinkRefusal::Request(vec![why]))?;
+        let environment =
+            run_environment(source, sandbox, plan.spec().settings.guard.as_deref()).map_err(|why| ShrinkRefusal::Request(vec![why]))?;
         let prepared = prepare(plan, &environment, answers).await.map_err(ShrinkRefusal::Request)?;
         shrink_alone(&prepared, &args.case, &subject, args.limits()).await.map_err(ShrinkRefusal::Failed)
     });

@@ -29,7 +29,11 @@ pub(crate) fn shrunk_text(shrunk: &ShrunkCase) -> String {
     }
     lines.push(format!("it failed in {rate} ({}); the original in {first}", causes.join(", ")));
     let trials = model::count(usize::try_from(*trials).unwrap_or(usize::MAX), "trial");
-    lines.push(if *exhausted { format!("{trials}: the limit; --max-trials allows more") } else { format!("{trials}; no smaller case of this kind fails") });
+    lines.push(if *exhausted {
+        format!("{trials}: the limit; --max-trials allows more")
+    } else {
+        format!("{trials}; no smaller case of this kind fails")
+    });
     lines.join("\n")
 }
 

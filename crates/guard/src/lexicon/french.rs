@@ -5,7 +5,25 @@ use super::{Concept, PhraseTable};
 pub(super) const PHRASES: &[PhraseTable] = &[
     (
         Concept::ForeignAct,
-        &["vire", "verse", "remettre", "renvoie", "renvoyez", "retire", "convertis", "convertissez", "liquide", "liquidez", "enregistre", "enregistrez", "mets", "mettez", "place", "placez", "redirige", "redirigez",
+        &[
+            "vire",
+            "verse",
+            "remettre",
+            "renvoie",
+            "renvoyez",
+            "retire",
+            "convertis",
+            "convertissez",
+            "liquide",
+            "liquidez",
+            "enregistre",
+            "enregistrez",
+            "mets",
+            "mettez",
+            "place",
+            "placez",
+            "redirige",
+            "redirigez",
             "envoie",
             "envoyez",
             "transfère",
@@ -121,5 +139,5 @@ pub(super) const PHRASES: &[PhraseTable] = &[
         ],
     ),
     (Concept::Secret, &["clé privée", "phrase de récupération", "phrase secrète", "mot de passe", "clé api"]),
-    (Concept::ForeignPlea, &["veuillez", "merci de", "il faut", "vous devez", "tu dois", "doit", "doivent",]),
+    (Concept::ForeignPlea, &["veuillez", "merci de", "il faut", "vous devez", "tu dois", "doit", "doivent"]),
 ];

@@ -5,7 +5,20 @@ use super::{Concept, PhraseTable};
 pub(super) const PHRASES: &[PhraseTable] = &[
     (
         Concept::ForeignAct,
-        &["bonifica", "bonificate", "accredita", "accreditate", "rimetti", "converti", "convertite", "liquida", "consenti", "registra", "dai", "date", "ritirate", "devia", "reindirizza",
+        &[
+            "bonifica",
+            "bonificate",
+            "accredita",
+            "accreditate",
+            "rimetti",
+            "converti",
+            "convertite",
+            "liquida",
+            "consenti",
+            "registra",
+            "ritirate",
+            "devia",
+            "reindirizza",
             "invia",
             "inviate",
             "invii",
@@ -114,5 +127,5 @@ pub(super) const PHRASES: &[PhraseTable] = &[
         &["ignora tutte", "ignora le", "ignorate", "dimentica tutto", "nuovo compito", "nuove istruzioni", "istruzioni precedenti"],
     ),
     (Concept::Secret, &["chiave privata", "frase di recupero", "frase seme", "parola d ordine", "chiave api"]),
-    (Concept::ForeignPlea, &["per favore", "si prega", "deve", "devono", "devi", "bisogna", "è necessario",]),
+    (Concept::ForeignPlea, &["per favore", "si prega", "deve", "devono", "devi", "bisogna", "è necessario"]),
 ];

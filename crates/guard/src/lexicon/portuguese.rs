@@ -5,7 +5,21 @@ use super::{Concept, PhraseTable};
 pub(super) const PHRASES: &[PhraseTable] = &[
     (
         Concept::ForeignAct,
-        &["mande", "remete", "liquide", "liquida", "converta", "converte", "permita", "permite", "registe", "registre", "retire", "retira", "desvie", "transferir para",
+        &[
+            "mande",
+            "remete",
+            "liquide",
+            "liquida",
+            "converta",
+            "converte",
+            "permita",
+            "permite",
+            "registe",
+            "registre",
+            "retire",
+            "retira",
+            "desvie",
+            "transferir para",
             "envie",
             "envia",
             "enviem",
@@ -101,5 +115,5 @@ pub(super) const PHRASES: &[PhraseTable] = &[
         &["ignore todas", "ignore as instruções", "ignora as", "esqueça tudo", "nova tarefa", "novas instruções", "instruções anteriores"],
     ),
     (Concept::Secret, &["chave privada", "frase de recuperação", "frase semente", "palavra passe", "senha", "chave de api"]),
-    (Concept::ForeignPlea, &["por favor", "deve", "devem", "é preciso", "é necessário",]),
+    (Concept::ForeignPlea, &["por favor", "deve", "devem", "é preciso", "é necessário"]),
 ];

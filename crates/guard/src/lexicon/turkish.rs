@@ -5,7 +5,22 @@ use super::{Concept, PhraseTable};
 pub(super) const PHRASES: &[PhraseTable] = &[
     (
         Concept::ForeignAct,
-        &["transfer yap*", "havale yap*", "gönderilmeli*", "ödenmeli*", "aktarılmalı*", "satın", "sat", "satın*", "bozdur*", "köprüle*", "kaydet", "kaydedin", "izin ver*", "yetki ver*", "boşalt*",
+        &[
+            "transfer yap*",
+            "havale yap*",
+            "gönderilmeli*",
+            "ödenmeli*",
+            "aktarılmalı*",
+            "satın",
+            "sat",
+            "satın*",
+            "bozdur*",
+            "köprüle*",
+            "kaydet",
+            "kaydedin",
+            "izin ver*",
+            "yetki ver*",
+            "boşalt*",
             "gönder",
             "gönderin",
             "gönderiniz",
@@ -88,5 +103,5 @@ pub(super) const PHRASES: &[PhraseTable] = &[
     (Concept::Conceal, &["bahsetme*", "söyleme*", "bildirme*", "haber verme*"]),
     (Concept::Override, &["yok say*", "dikkate alma*", "görmezden gel*", "yeni görev", "yeni talimat*", "önceki talimat*"]),
     (Concept::Secret, &["özel anahtar*", "gizli anahtar*", "kurtarma ifade*", "parola*", "şifre*", "sistem istemi*"]),
-    (Concept::ForeignPlea, &["lütfen", "gerekir", "gerekiyor", "gerekmektedir", "zorunda*", "zorunlu*",]),
+    (Concept::ForeignPlea, &["lütfen", "gerekir", "gerekiyor", "gerekmektedir", "zorunda*", "zorunlu*"]),
 ];

@@ -22,9 +22,11 @@ fn finds(input: &RuleInput<'_>) -> bool {
             && input.is_near(hit, &[Concept::Number], 80)
             && input.is_near(hit, &[Concept::Asset], 80)
     };
-    // A request about an amount beside an address, whatever its verb.
+    // A request about an amount beside an address, with any verb.
     let is_plea = |hit| {
-        input.is_near(hit, &[Concept::Address], 250) && input.is_near(hit, &[Concept::Number], 200) && input.is_near(hit, &[Concept::Asset], 200)
+        input.is_near(hit, &[Concept::Address], 250)
+            && input.is_near(hit, &[Concept::Number], 200)
+            && input.is_near(hit, &[Concept::Asset], 200)
     };
     let is_foreign = !input.text.is_ascii() || input.parsed.of(&[Concept::ForeignAct]).nth(1).is_some();
     input.is_untrusted()

@@ -34,7 +34,8 @@ impl TextGuard for GuardMonitor {
         let new: Vec<&GuardedText> = texts.iter().filter(|text| !known.contains_key(&key(text))).collect();
         let questions: Vec<GuardQuestion<'_>> =
             new.iter().map(|text| GuardQuestion { channel: text.channel.word(), text: &text.text }).collect();
-        let answers = if questions.is_empty() { vec![] } else { self.client.inspect(&questions).await.map_err(|fault| fault.to_string())? };
+        let answers =
+            if questions.is_empty() { vec![] } else { self.client.inspect(&questions).await.map_err(|fault| fault.to_string())? };
         if known.len() > MAX_KNOWN {
             known.clear();
         }

@@ -27,9 +27,7 @@ pub(super) fn parse_guard(guard: &str, pass_env: &[String], timeout: Duration) -
             Some(words) if !words.is_empty() => GuardEndpoint::Process(words),
             Some(_) | None => return Err(wrong()),
         },
-        Some(("mcp", command)) if !command.trim().is_empty() => {
-            GuardEndpoint::Mcp(command_source(command, env::child_env(pass_env))?)
-        }
+        Some(("mcp", command)) if !command.trim().is_empty() => GuardEndpoint::Mcp(command_source(command, env::child_env(pass_env))?),
         Some(("http" | "https", rest)) => {
             let url = if rest.starts_with("http://") || rest.starts_with("https://") { rest } else { guard };
             GuardEndpoint::Http(url.to_owned())

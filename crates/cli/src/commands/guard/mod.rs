@@ -30,7 +30,8 @@ pub(crate) fn guard(io: &CliOutput, command: &GuardCommand) -> ExitKind {
 
 fn eval(io: &CliOutput, args: &GuardEvalArgs) -> ExitKind {
     const COMMAND: &str = "guard eval";
-    let prepared = read_texts(args).and_then(|texts| Ok((texts, parse_guard(&args.guard, &args.pass_env, Duration::from_secs(args.timeout))?)));
+    let prepared =
+        read_texts(args).and_then(|texts| Ok((texts, parse_guard(&args.guard, &args.pass_env, Duration::from_secs(args.timeout))?)));
     let (texts, source) = match prepared {
         Ok(prepared) => prepared,
         Err(error) => return report::print_refusal(io, COMMAND, &[error]),

@@ -2,15 +2,16 @@
 
 use super::last_failed;
 use super::outcome::RunStop;
-use crate::commands::guard::subject_guard;
 use crate::args::{DefenceArg, RunArgs};
+use crate::commands::guard::subject_guard;
 use crate::workspace_source::WorkspaceSource;
 use crate::{env, files, sandbox, stored_runs};
 use ::run::Clock;
 use ::run::external::{AgentSandbox, HostEnvironment};
 use ::run::providers::cassette::has_recordings;
 use campaign::{
-    CaseFile, CaseSelection, JudgeRequest, LockedRun, RecordingMode, RunDestination, RunEnvironment, RunOptions, RunOrigin, RunRequest, RunSpec,
+    CaseFile, CaseSelection, JudgeRequest, LockedRun, RecordingMode, RunDestination, RunEnvironment, RunOptions, RunOrigin, RunRequest,
+    RunSpec,
 };
 use model::{SubjectFile, UserError, Workspace};
 use score::workspace_changes::ChangedSelection;
@@ -100,7 +101,8 @@ fn run_request(
 fn read_case_files(args: &RunArgs) -> Result<Vec<CaseFile>, UserError> {
     let read = |path: &PathBuf| {
         let text = files::read_file(path).map_err(|why| UserError::caused_by(why).with_context(path.display()))?;
-        Ok(CaseFile { path: path.display().to_string(), text })
+        // Relative paths in messages are those of the workspace.
+        Ok(CaseFile { path: env::current_dir().join(path).display().to_string(), text })
     };
     args.case_file.iter().map(read).collect()
 }
