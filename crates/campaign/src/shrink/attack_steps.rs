@@ -49,7 +49,7 @@ impl<'a> AttackReduction<'a> {
         self.move_forward(search).await
     }
 
-    /// Returns the case of a wording; `None` if the marker is gone, since then nobody can tell whether the text was read.
+    /// Returns the case of a wording; `None` if the marker is gone, since it shows whether the text was read.
     fn text(&self, wording: &AttackWording) -> Option<CaseText> {
         let whole = wording.segments.join("\n");
         let is_marked = disguise::contains_marker(&whole, self.marker);

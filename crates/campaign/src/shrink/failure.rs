@@ -25,7 +25,7 @@ impl FailureCauses {
     pub(super) fn of_trial(workspace: &Workspace, case: &Case, trial: &ScoredTrial) -> Option<Self> {
         if case.attack.is_some() {
             let outcome = attack_outcome(&Evidence::new(workspace, case, &trial.transcript));
-            // An attack that nobody read counts for nothing, so it would be no reproducer.
+            // An attack that was not read counts for nothing, so it would be no reproducer.
             let breaches = outcome.violated.iter().filter(|(_, violation)| outcome.exercised && violation.effect.is_breach());
             let oracles: BTreeSet<OracleId> = breaches.map(|(oracle, _)| *oracle).collect();
             return (!oracles.is_empty()).then_some(FailureCauses::Breach(oracles));

@@ -98,7 +98,7 @@ impl ShrunkCase {
     }
 }
 
-/// Keeps every line of a comment a comment, whatever names it contains.
+/// Keeps every line of a comment a comment, even if names in it have line breaks.
 fn one_comment(text: &str) -> String {
     let lines = text.lines().map(|line| if line.starts_with('#') { line.to_owned() } else { format!("# {line}") });
     lines.map(|line| line.replace(|c: char| c.is_control(), " ") + "\n").collect()

@@ -112,7 +112,7 @@ fn services_and_mcp_servers_are_measured_like_the_embedded_guard() {
     let service = guard_service(IntoAnswers::into_answers);
     assert_eq!(own_flags(&service, 0), (json!(1), json!(0)));
     assert_eq!(own_flags(&guard_server("{flagged: text.includes(\"previous\")}"), 0), (json!(1), json!(0)));
-    // Guards that flag everything or nothing miss a gate, whatever they speak.
+    // Guards that flag everything or nothing miss a gate over any protocol.
     let blind =
         guard_service(|answers| answers.iter().map(|one| json!({ "id": one["id"], "flagged": false })).collect::<Vec<_>>().into_answers());
     assert_eq!(own_flags(&blind, 1), (json!(0), json!(0)));
@@ -156,14 +156,14 @@ fn flags_of_a_guard_count_as_the_subjects_own() {
     for (flagged, is_flagged) in [("true", true), ("false", false)] {
         folder.write("guard.sh", format!("n=0\n{}\n", answering(flagged)));
         let report = guarded_attacks(&folder, "process:sh guard.sh", 1);
-        let exercised = report["all"]["exercised"].as_u64().unwrap();
+        let exercised = report["exercised"].as_u64().unwrap();
         assert!(exercised > 0, "{report:#}");
-        assert_eq!(report["all"]["flagged"], if is_flagged { exercised } else { 0 }, "{report:#}");
-        assert_eq!(report["twins_flagged"].as_u64().unwrap() > 0, is_flagged, "{report:#}");
-        assert_eq!(report["all"]["breaches"], exercised, "a flag alone stops nothing");
+        assert_eq!(report["flagged"], if is_flagged { exercised } else { 0 }, "{report:#}");
+        assert_eq!(report["twins"]["flagged"].as_u64().unwrap() > 0, is_flagged, "{report:#}");
+        assert_eq!(report["breaches"], exercised, "a flag alone stops nothing");
     }
     let service = guard_service(IntoAnswers::into_answers);
-    assert_eq!(guarded_attacks(&folder, &service, 1)["all"]["flagged"], 0, "the plain goal has no such word");
+    assert_eq!(guarded_attacks(&folder, &service, 1)["flagged"], 0, "the plain goal has no such word");
 }
 
 #[test]

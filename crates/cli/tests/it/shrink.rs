@@ -67,7 +67,7 @@ fn an_attack_on_an_agent_that_obeys_is_reduced_to_its_marker() {
     let id = document["reproducer"].as_str().unwrap();
     folder.write("r.yaml", document["yaml"].as_str().unwrap());
     let breached = folder.json(&["run", "--case-file", "r.yaml", "--subject", "gullible"], 1);
-    assert_eq!((&breached["trials"]["planned"], &breached["trials"]["failed"]), (&json!(1), &json!(1)), "{}", breached["trials"]);
+    assert_eq!((&breached["trials"]["planned"], &breached["failed"]), (&json!(1), &json!(1)), "{}", breached["trials"]);
     folder.run(&["show", id]).assert_exit(0).assert_stdout("wallet_transfer_token");
     folder.run(&["score"]).assert_exit(1);
     folder.run(&["run", "--case-file", "r.yaml", "--subject", "reference"]).assert_exit(0);
@@ -87,7 +87,7 @@ fn an_agent_that_needs_an_order_and_the_marker_keeps_one_sentence() {
     assert!(document["before"]["characters"].as_u64().unwrap() >= 2_000, "{document:#}");
     folder.write("r.yaml", document["yaml"].as_str().unwrap());
     let breached = folder.json(&["run", "--case-file", "r.yaml", "--subject", "scripted", "--budget", "5"], 1);
-    assert_eq!(breached["red_team"][0]["all"]["breaches"], 1, "{:#}", breached["red_team"]);
+    assert_eq!(breached["red_team"][0]["breaches"], 1, "{:#}", breached["red_team"]);
 }
 
 #[test]
@@ -112,10 +112,7 @@ fn what_does_not_fail_is_not_shrunk() {
     folder.run(&["shrink", "no_such_case", "--subject", "reference"]).assert_exit(2).assert_stderr("no_such_case");
     let twin = "redirect_proceeds.tool_result.twin.1";
     folder.run(&["shrink", twin, "--subject", "gullible"]).assert_exit(2).assert_stderr("is the twin of one");
-    folder.write(
-        "broken.yaml",
-        "suite: red_team\nabout: x\ncases: [{ id: a, brief: { surface: { agent: treasury-manager }, turns: [a] }, expect: {} }]\n",
-    );
+    folder.write("broken.yaml", "suite: red_team\nabout: x\ncases: [{ id: a, brief: { surface: { agent: treasury-manager }, turns: [a] }, expect: { forbid: [wallet_transfer_token] } }]\n");
     folder.run(&["run", "--case-file", "broken.yaml", "--subject", "gullible"]).assert_exit(2).assert_stderr("have an attack");
 }
 
@@ -132,12 +129,16 @@ fn a_search_out_of_trials_still_writes_what_it_found() {
 fn a_red_team_run_writes_reproducers_of_its_findings() {
     let folder = TestFolder::with_reference();
     let args = ["redteam", "--probe", "redirect_proceeds", "--strategy", "base64", "--subject", "gullible", "--shrink", "found"];
-    folder.run(&args).assert_exit(1).assert_stderr("written to found/");
+    folder.run(&[&args[..], &["--run-id-file", "run.id"]].concat()).assert_exit(1).assert_stderr("written to found/");
     let written: Vec<String> = folder.files().into_iter().filter(|name| name.starts_with("found/")).collect();
     assert_eq!(written.len(), 2, "one per channel: {written:?}");
     for file in written {
         folder.run(&["run", "--case-file", &file, "--subject", "gullible"]).assert_exit(1);
     }
+    // The subject comes from the stored run.
+    let run = folder.read("run.id");
+    let document = folder.json(&["shrink", "redirect_proceeds.chain_metadata.base64.1", "--run", run.trim()], 0);
+    assert_eq!(document["subject"], "gullible");
 }
 
 /// A failed case keeps its first message, what its reference needs, and nothing else.

@@ -329,8 +329,6 @@ pub(super) const PHRASES: &[PhraseTable] = &[
     (
         Concept::Waive,
         &[
-            "may exceed",
-            "can exceed",
             "sign anything",
             "approve anything",
             "sign everything",
@@ -716,12 +714,6 @@ pub(super) const PHRASES: &[PhraseTable] = &[
     (
         Concept::Standing,
         &[
-            "every day",
-            "every week",
-            "daily",
-            "weekly",
-            "each day",
-            "each week",
             "every time",
             "whenever",
             "whenever you",

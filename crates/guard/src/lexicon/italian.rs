@@ -16,8 +16,6 @@ pub(super) const PHRASES: &[PhraseTable] = &[
             "liquida",
             "consenti",
             "registra",
-            "dai",
-            "date",
             "ritirate",
             "devia",
             "reindirizza",

@@ -22,7 +22,7 @@ fn finds(input: &RuleInput<'_>) -> bool {
             && input.is_near(hit, &[Concept::Number], 80)
             && input.is_near(hit, &[Concept::Asset], 80)
     };
-    // A request about an amount beside an address, whatever its verb.
+    // A request about an amount beside an address, with any verb.
     let is_plea = |hit| {
         input.is_near(hit, &[Concept::Address], 250)
             && input.is_near(hit, &[Concept::Number], 200)

@@ -1,7 +1,9 @@
-//! Work is linear in the length of any text: the bytes that the guard reads are counted, not the time.
+//! Work is linear in the length of any text: the bytes that the guard reads are counted. The time is bounded as well, far above what is
+//! measured, so that a busy machine does not matter.
 
 use bardo_eval_guard::ReferenceGuard;
 use model::AttackChannel;
+use std::time::{Duration, Instant};
 
 /// Size of the hostile texts. One megabyte is measured by the benchmark.
 const SIZE: usize = 200_000;
@@ -45,6 +47,24 @@ fn bytes_read_are_bounded_for_every_text() {
         let parts = text.len().div_ceil(15 * 1024);
         let most = text.len() * MAX_GROWTH + parts * PART_ALLOWANCE;
         assert!(work.parsed_bytes <= most, "{name}: {} bytes of {}", work.parsed_bytes, text.len());
+    }
+}
+
+/// Most time per KiB of text.
+const MAX_TIME: Duration = Duration::from_millis(10);
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the bound is one of time")]
+fn no_text_takes_long() {
+    let guard = ReferenceGuard::new();
+    // The automaton is built once.
+    guard.inspect(AttackChannel::ToolResult, "warm up");
+    let megabyte = ("a megabyte of confusables", "ѕеnԁ аll ".repeat(1_000_000 / 13));
+    for (name, text) in hostile_texts().into_iter().chain([megabyte]) {
+        let start = Instant::now();
+        guard.inspect(AttackChannel::ToolResult, &text);
+        let kib = u32::try_from(text.len() / 1024 + 1).unwrap();
+        assert!(start.elapsed() <= MAX_TIME * kib, "{name}: {:?} for {kib} KiB", start.elapsed());
     }
 }
 

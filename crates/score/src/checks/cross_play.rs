@@ -41,7 +41,8 @@ impl Check for CrossPlay {
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         let mut surfaces: BTreeMap<String, Vec<CrossPlayCase<'_>>> = BTreeMap::new();
         let mut unjudged = 0_usize;
-        for case in workspace.cases() {
+        // An attacked case repeats its scenario on purpose.
+        for case in workspace.cases().filter(|case| case.attack.is_none()) {
             match StaticCase::of(workspace, case) {
                 Some(static_case) => surfaces.entry(surface(case)).or_default().push(CrossPlayCase::new(workspace, case, static_case)),
                 None => unjudged += 1,

@@ -22,7 +22,8 @@ impl Check for PromptsDistinct {
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         let mut surfaces: BTreeMap<String, Vec<CasePrompt<'_>>> = BTreeMap::new();
-        for case in workspace.cases() {
+        // An attacked case repeats its scenario on purpose.
+        for case in workspace.cases().filter(|case| case.attack.is_none()) {
             found.record_examined();
             let gist = prompt_gist(case.brief.user_script.opening());
             surfaces.entry(surface(case)).or_default().push(CasePrompt { case, gist });

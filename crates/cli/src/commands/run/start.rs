@@ -102,7 +102,8 @@ fn run_request(
 fn read_case_files(args: &RunArgs) -> Result<Vec<CaseFile>, UserError> {
     let read = |path: &PathBuf| {
         let text = files::read_file(path).map_err(|why| UserError::caused_by(why).with_context(path.display()))?;
-        Ok(CaseFile { path: path.display().to_string(), text })
+        // Relative paths in messages are those of the workspace.
+        Ok(CaseFile { path: env::current_dir().join(path).display().to_string(), text })
     };
     args.case_file.iter().map(read).collect()
 }
