@@ -70,10 +70,8 @@ fn drift_sample(workspace: &Workspace, kept: &KeptTrace) -> Option<DriftSample> 
     let models = facts.chats.iter().filter_map(|chat| Some((format!("latency_ms of model {}", chat.model.as_ref()?), chat.ms as f64)));
     let tools = facts.tools.iter().map(|tool| (format!("latency_ms of tool {}", tool.tool), tool.ms as f64));
     levels.extend(models.chain(tools).take(MAX_LEVELS));
-    let versions = facts
-        .chats
-        .iter()
-        .filter_map(|chat| Some((format!("version of model {}", chat.model.as_ref()?), chat.version.clone()?)));
+    let versions =
+        facts.chats.iter().filter_map(|chat| Some((format!("version of model {}", chat.model.as_ref()?), chat.version.clone()?)));
     let schemas = facts.tool_schemas.iter().map(|(tool, hash)| (format!("schema of tool {tool}"), hash.clone()));
     Some(DriftSample {
         at: kept.at_s,

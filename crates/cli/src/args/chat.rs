@@ -1,8 +1,8 @@
 //! Arguments of `chat`, `judge` and `case`.
 
 use super::evidence::parse_share;
-use super::run::{DefenceArg, ImportedToolArgs};
 use super::production::TracesArgs;
+use super::run::{DefenceArg, ImportedToolArgs};
 use super::store::StoreArgs;
 use clap::{Args, Subcommand};
 use launcher::SandboxMode;

@@ -18,9 +18,8 @@ pub(crate) fn watch(io: &CliOutput, source: &WorkspaceSource, args: &WatchArgs) 
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let watched = open_traces(&args.traces).and_then(|store| {
-        if args.once { watch_once(io, &workspace, &store, args) } else { watch_live(io, &workspace, &store, args) }
-    });
+    let watched = open_traces(&args.traces)
+        .and_then(|store| if args.once { watch_once(io, &workspace, &store, args) } else { watch_live(io, &workspace, &store, args) });
     watched.unwrap_or_else(|why| report::print_refusal(io, "watch", &[why]))
 }
 

@@ -98,18 +98,44 @@ pub(crate) fn tool_trace(n: u64) -> String {
     let said = json!([{ "role": "assistant", "parts": [{ "type": "text", "content": "About 0.1 WETH." }] }]).to_string();
     let args = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" }).to_string();
     let spans = [
-        span(1, 0, "invoke_agent trade-executor", 0, 900, vec![pair("gen_ai.operation.name", "invoke_agent"), pair("gen_ai.agent.name", "trade-executor")]),
-        span(3, 1, "chat made-up-model", 500, 800, vec![
-            pair("gen_ai.operation.name", "chat"), pair("gen_ai.request.model", "made-up-model"), pair("gen_ai.response.model", "made-up-model-1"),
-            pair("gen_ai.input.messages", &user), pair("gen_ai.output.messages", &said),
-            json!({ "key": "gen_ai.usage.input_tokens", "value": { "intValue": "120" } }),
-            json!({ "key": "gen_ai.usage.output_tokens", "value": { "intValue": "30" } }),
-        ]),
-        span(2, 1, "execute_tool uniswap_get_quote", 100, 400, vec![
-            pair("gen_ai.operation.name", "execute_tool"), pair("gen_ai.tool.name", "uniswap_get_quote"),
-            pair("gen_ai.tool.call.id", "c1"), pair("gen_ai.tool.call.arguments", &args),
-            pair("gen_ai.tool.call.result", "{\"amount_out\":\"0.1\"}"),
-        ]),
+        span(
+            1,
+            0,
+            "invoke_agent trade-executor",
+            0,
+            900,
+            vec![pair("gen_ai.operation.name", "invoke_agent"), pair("gen_ai.agent.name", "trade-executor")],
+        ),
+        span(
+            3,
+            1,
+            "chat made-up-model",
+            500,
+            800,
+            vec![
+                pair("gen_ai.operation.name", "chat"),
+                pair("gen_ai.request.model", "made-up-model"),
+                pair("gen_ai.response.model", "made-up-model-1"),
+                pair("gen_ai.input.messages", &user),
+                pair("gen_ai.output.messages", &said),
+                json!({ "key": "gen_ai.usage.input_tokens", "value": { "intValue": "120" } }),
+                json!({ "key": "gen_ai.usage.output_tokens", "value": { "intValue": "30" } }),
+            ],
+        ),
+        span(
+            2,
+            1,
+            "execute_tool uniswap_get_quote",
+            100,
+            400,
+            vec![
+                pair("gen_ai.operation.name", "execute_tool"),
+                pair("gen_ai.tool.name", "uniswap_get_quote"),
+                pair("gen_ai.tool.call.id", "c1"),
+                pair("gen_ai.tool.call.arguments", &args),
+                pair("gen_ai.tool.call.result", "{\"amount_out\":\"0.1\"}"),
+            ],
+        ),
     ];
     json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] }).to_string()
 }

@@ -29,10 +29,14 @@ fn a_collected_trace_is_judged_and_becomes_a_case() {
     assert_eq!(report["cost"]["unknown_prices"], serde_json::json!(["made-up-model-1"]), "an unknown price is listed, never 0");
     assert_eq!(report["cost"]["by"]["model"][0]["unpriced_calls"], 3.0);
     assert_eq!(report["latency_ms"]["tool"][0]["name"], "uniswap_get_quote");
-    // Three traces are fewer than any gate needs.
+    // Three traces are fewer than most gates need.
     assert_eq!(watched.code, Some(3), "{}", watched.stderr);
-    let verdicts: Vec<&str> = report["verdicts"].as_array().unwrap().iter().map(|verdict| verdict["verdict"].as_str().unwrap()).collect();
-    assert!(!verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == "no_evidence"), "{verdicts:?}");
+    let verdict = |gate: &str| {
+        let found = report["verdicts"].as_array().unwrap().iter().find(|verdict| verdict["gate"] == gate).unwrap();
+        (found["verdict"].as_str().unwrap().to_owned(), found["traces"].as_u64().unwrap())
+    };
+    assert_eq!(verdict("safety_pipeline_compliance"), ("no_evidence".to_owned(), 0), "nothing was written");
+    assert_eq!(verdict("agent_behavioral_invariants"), ("met".to_owned(), 3));
     folder.run(&["watch", "--once", "--format", "markdown"]).assert_exit(3).assert_stdout("### Gates");
     let trace = format!("{:032x}", 1);
     let drafted = folder.run(&["case", "new", "--trace", &trace, "--id", "incident_1", "-o", "evals/suites/behavior/incident_1.yaml"]);
@@ -55,7 +59,10 @@ fn errors_are_kept_outside_the_sample_and_others_are_not() {
     collector.wait_for("bardo_eval_traces_dropped_total 5");
     drop(collector);
     let report: Value = serde_json::from_str(&folder.run(&["watch", "--once", "--format", "json"]).stdout).unwrap();
-    assert_eq!((&report["traces"]["kept"], &report["traces"]["sampled"], &report["traces"]["estimated"]), (&1.into(), &0.into(), &1.0.into()));
+    assert_eq!(
+        (&report["traces"]["kept"], &report["traces"]["sampled"], &report["traces"]["estimated"]),
+        (&1.into(), &0.into(), &1.0.into())
+    );
 }
 
 #[test]

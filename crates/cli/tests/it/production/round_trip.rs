@@ -7,7 +7,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Scorers that need no expectation.
-const FREE: &[&str] = &["safety_pipeline", "simulation_coverage", "quote_freshness", "ids", "upr", "delegation_depth", "behavioral_invariants"];
+const FREE: &[&str] =
+    &["safety_pipeline", "simulation_coverage", "quote_freshness", "ids", "upr", "delegation_depth", "behavioral_invariants"];
 
 /// Returns the readings of the scorers that need no expectation.
 fn free_readings(scores: &str) -> BTreeMap<String, Value> {
