@@ -177,7 +177,11 @@ fn add_chat(facts: &mut TraceFacts, span: &TraceSpan, by_id: &BTreeMap<&str, &Tr
         .unwrap_or(0),
         cache_write_tokens: first_count(
             own,
-            &["gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_write.input_tokens", "gen_ai.usage.cache_creation_input_tokens"],
+            &[
+                "gen_ai.usage.cache_creation.input_tokens",
+                "gen_ai.usage.cache_write.input_tokens",
+                "gen_ai.usage.cache_creation_input_tokens",
+            ],
         )
         .unwrap_or(0),
     });
@@ -266,15 +270,33 @@ mod tests {
         let definitions = json!([{ "type": "function", "name": "swap", "parameters": { "type": "object" } }]).to_string();
         let result = json!({ "status": "ok", "chain_id": 8453, "tx_hash": hash }).to_string();
         let spans = vec![
-            span(1, 0, "invoke_agent trader", (100, 900), json!({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "trader" })),
-            span(2, 1, "chat m", (110, 310), json!({
-                "gen_ai.operation.name": "chat", "gen_ai.system": "openai", "gen_ai.request.model": "m", "gen_ai.response.model": "m-1",
-                "gen_ai.usage.input_tokens": 12, "gen_ai.usage.output_tokens": 3, "gen_ai.tool.definitions": definitions,
-            })),
+            span(
+                1,
+                0,
+                "invoke_agent trader",
+                (100, 900),
+                json!({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "trader" }),
+            ),
+            span(
+                2,
+                1,
+                "chat m",
+                (110, 310),
+                json!({
+                    "gen_ai.operation.name": "chat", "gen_ai.system": "openai", "gen_ai.request.model": "m", "gen_ai.response.model": "m-1",
+                    "gen_ai.usage.input_tokens": 12, "gen_ai.usage.output_tokens": 3, "gen_ai.tool.definitions": definitions,
+                }),
+            ),
             span(3, 1, "llm", (320, 400), json!({ "openinference.span.kind": "LLM", "llm.model_name": "n", "llm.token_count.prompt": 7 })),
-            span(4, 1, "execute_tool swap", (410, 800), json!({
-                "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "swap", "gen_ai.tool.call.result": result, "error.type": "x",
-            })),
+            span(
+                4,
+                1,
+                "execute_tool swap",
+                (410, 800),
+                json!({
+                    "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "swap", "gen_ai.tool.call.result": result, "error.type": "x",
+                }),
+            ),
         ];
         let facts = read_spans("t", spans, &LogPlace { file: "f".into(), item: 1 }).unwrap().facts;
         assert_eq!((facts.start_ns, facts.end_ns, facts.spans, facts.failed), (100_000_000, 900_000_000, 4, 1));

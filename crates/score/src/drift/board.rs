@@ -38,7 +38,9 @@ pub struct DriftSample {
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum DriftSignal {
     /// Share of traces without a miss of a scorer.
-    PassRate { scorer: String },
+    PassRate {
+        scorer: String,
+    },
     Level {
         what: String,
     },
@@ -317,7 +319,10 @@ mod tests {
         assert_eq!(rate.slices[0].slice, "agent trader");
         assert!(rate.slices[0].after < 0.75 && rate.slices[0].before > Some(0.9), "{rate:?}");
         assert_eq!(rate.examples.len(), 3);
-        assert_eq!((alarms[0].before.as_str(), alarms[0].after.as_str(), alarms[0].examples.as_slice()), ("m-1", "m-2", &["t2000".to_owned()][..]));
+        assert_eq!(
+            (alarms[0].before.as_str(), alarms[0].after.as_str(), alarms[0].examples.as_slice()),
+            ("m-1", "m-2", &["t2000".to_owned()][..])
+        );
     }
 
     #[test]

@@ -2,9 +2,7 @@
 
 use super::weighted_rate::{WeightedRate, WeightedTally};
 use crate::scorers::scorer_named;
-use model::{
-    Gate, GateAggregate, GateResult, GateWindow, Metric, Reading, Score, SliceAxis, SliceFilter, Verdict, Workspace, WorstCase,
-};
+use model::{Gate, GateAggregate, GateResult, GateWindow, Metric, Reading, Score, SliceAxis, SliceFilter, Verdict, Workspace, WorstCase};
 use std::collections::BTreeSet;
 
 /// Name of the traffic as a subject of gates.
@@ -162,7 +160,10 @@ fn aggregate(aggregate: GateAggregate, readings: &[&TraceReading<'_>], rate: Opt
         GateAggregate::MissRate => rate.map(|rate| 1.0 - rate.value),
         // Misses that were seen. Traces outside the sample may have more.
         GateAggregate::Misses => rate.map(|_| {
-            readings.iter().map(|reading| if let Reading::Tally { hit, of } = reading.reading { of.saturating_sub(*hit) as f64 } else { 0.0 }).sum()
+            readings
+                .iter()
+                .map(|reading| if let Reading::Tally { hit, of } = reading.reading { of.saturating_sub(*hit) as f64 } else { 0.0 })
+                .sum()
         }),
         GateAggregate::Max => levels().map(|(level, _)| level).reduce(f64::max),
         GateAggregate::Mean => {

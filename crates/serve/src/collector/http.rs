@@ -63,11 +63,14 @@ fn accepted_response(accepted: &AcceptedSpans, encoding: TraceEncoding) -> Respo
     }
 }
 
-async fn receive_http(state: &CollectorState, request: Request, encoding: Option<TraceEncoding>) -> Result<AcceptedSpans, CollectorRefusal> {
+async fn receive_http(
+    state: &CollectorState,
+    request: Request,
+    encoding: Option<TraceEncoding>,
+) -> Result<AcceptedSpans, CollectorRefusal> {
     state.authorize(request.headers())?;
-    let encoding = encoding.ok_or_else(|| {
-        CollectorRefusal::new(RefusalKind::Unsupported, "send application/x-protobuf or application/json")
-    })?;
+    let encoding =
+        encoding.ok_or_else(|| CollectorRefusal::new(RefusalKind::Unsupported, "send application/x-protobuf or application/json"))?;
     let is_packed = match request.headers().get(CONTENT_ENCODING).map(HeaderValue::as_bytes) {
         None | Some(b"" | b"identity") => false,
         Some(b"gzip") => true,

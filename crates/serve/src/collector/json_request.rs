@@ -292,7 +292,13 @@ mod tests {
 
     #[test]
     fn damaged_requests_are_refused() {
-        for body in ["", "[]", "{\"resourceSpans\":7}", "{\"resourceSpans\":[", "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"a\":\"\\ud800\"}]}]}]}"] {
+        for body in [
+            "",
+            "[]",
+            "{\"resourceSpans\":7}",
+            "{\"resourceSpans\":[",
+            "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"a\":\"\\ud800\"}]}]}]}",
+        ] {
             assert!(read(body.as_bytes()).is_err(), "{body}");
         }
         assert_eq!(read(b"{}").unwrap(), ReceivedSpans::default());

@@ -336,7 +336,8 @@ pub(super) mod tests {
         kvlist.text(6, &map.bytes);
         let mut flag = WireWriter::default();
         flag.number(2, 1);
-        let mut span = span(&[pair("s", &string_value("x \"y\"")), pair("i", &int.bytes), pair("l", &array.bytes), pair("m", &kvlist.bytes)]);
+        let mut span =
+            span(&[pair("s", &string_value("x \"y\"")), pair("i", &int.bytes), pair("l", &array.bytes), pair("m", &kvlist.bytes)]);
         span.text(9, &pair("b", &flag.bytes));
         span.text(9, &pair("none", &[]));
         let mut status = WireWriter::default();

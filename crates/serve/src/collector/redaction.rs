@@ -8,8 +8,22 @@ const REDACTED: &str = "[redacted]";
 
 /// Attributes whose whole value is a secret, by a part of their name.
 const SECRET_NAMES: &[&str] = &[
-    "api_key", "apikey", "api-key", "authorization", "password", "passwd", "private_key", "privatekey", "secret", "mnemonic",
-    "seed_phrase", "seedphrase", "access_token", "refresh_token", "set-cookie", "cookie",
+    "api_key",
+    "apikey",
+    "api-key",
+    "authorization",
+    "password",
+    "passwd",
+    "private_key",
+    "privatekey",
+    "secret",
+    "mnemonic",
+    "seed_phrase",
+    "seedphrase",
+    "access_token",
+    "refresh_token",
+    "set-cookie",
+    "cookie",
 ];
 
 /// Secrets by their shape. A group named `kept` is written before the replacement.
@@ -103,9 +117,12 @@ impl Redactor {
             words().count() >= SEED_WORDS && !words().any(|word| PROSE.contains(&word))
         };
         if self.seed_phrase.find_iter(&clean).any(|found| is_seed(found.as_str())) {
-            let replaced = self.seed_phrase.replace_all(&clean, |found: &regex::Captures<'_>| {
-                if is_seed(&found[0]) { REDACTED.to_owned() } else { found[0].to_owned() }
-            });
+            let replaced = self.seed_phrase.replace_all(
+                &clean,
+                |found: &regex::Captures<'_>| {
+                    if is_seed(&found[0]) { REDACTED.to_owned() } else { found[0].to_owned() }
+                },
+            );
             clean = Cow::Owned(replaced.into_owned());
         }
         clean
@@ -147,7 +164,8 @@ mod tests {
         for text in [
             format!("transaction {hash} was mined"),
             format!("{{\"hash\":\"{hash}\",\"to\":\"0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48\"}}"),
-            "Sell 250 USDC for ether on Base, with no more than half a percent slippage and the usual deadline of thirty minutes".to_owned(),
+            "Sell 250 USDC for ether on Base, with no more than half a percent slippage and the usual deadline of thirty minutes"
+                .to_owned(),
             "never share your seed phrase with strangers".to_owned(),
         ] {
             assert_eq!(redactor.redact(&text), text);

@@ -137,8 +137,7 @@ fn tls_acceptor(files: &TlsFiles) -> Result<TlsAcceptor, CollectorError> {
     let chain: Vec<CertificateDer<'static>> =
         CertificateDer::pem_slice_iter(&files.certificates).collect::<Result<_, _>>().map_err(|error| wrong(&error))?;
     let key = PrivateKeyDer::from_pem_slice(&files.key).map_err(|error| wrong(&error))?;
-    let mut config =
-        rustls::ServerConfig::builder().with_no_client_auth().with_single_cert(chain, key).map_err(|error| wrong(&error))?;
+    let mut config = rustls::ServerConfig::builder().with_no_client_auth().with_single_cert(chain, key).map_err(|error| wrong(&error))?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

@@ -111,9 +111,7 @@ impl CollectorState {
 
     /// Reads a body within the limits of size and time, and holds its share of the pending bytes.
     pub(super) async fn read_body(&self, request: Request) -> Result<(Bytes, OwnedSemaphorePermit), CollectorRefusal> {
-        let too_large = || {
-            CollectorRefusal::new(RefusalKind::TooLarge, format!("the body has more than {} bytes", self.limits.body_bytes))
-        };
+        let too_large = || CollectorRefusal::new(RefusalKind::TooLarge, format!("the body has more than {} bytes", self.limits.body_bytes));
         let length = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
         if length.is_some_and(|length| length > self.limits.body_bytes) {
             return Err(too_large());

@@ -1,7 +1,7 @@
 //! Collector over HTTP and gRPC.
 
-use serde_json::{Value, json};
 use bardo_eval_serve::collector::{Access, BearerToken, Collector, CollectorLimits, CollectorMetrics, CollectorSettings, Redactor};
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use store::production::{ProductionCounter, ProductionStore};

@@ -1,8 +1,8 @@
 //! Clients that mean harm: they are refused with a clear answer, and others are served meanwhile.
 
 use crate::collector::{TestCollector, request, start};
-use serde_json::{Value, json};
 use bardo_eval_serve::collector::CollectorLimits;
+use serde_json::{Value, json};
 use std::time::Duration;
 use store::production::ProductionCounter;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -35,7 +35,8 @@ async fn large_bodies_and_bombs_are_refused_and_memory_stays_flat() {
     let before = resident_mb();
     let large = vec![b' '; 100 << 20];
     // The answer may arrive while the body is still sent, which some clients report as a broken connection.
-    let answer = collector.client.post(format!("{}/v1/traces", collector.url)).header("content-type", "application/json").body(large).send().await;
+    let answer =
+        collector.client.post(format!("{}/v1/traces", collector.url)).header("content-type", "application/json").body(large).send().await;
     assert!(answer.is_err() || answer.unwrap().status() == 413);
     for _ in 0..5 {
         let bomb = gzip(&vec![b'['; 200 << 20]);

@@ -22,9 +22,7 @@ impl ProductionStore {
     pub fn raise_alert(&self, key: &str, raised_s: u64, cool_down_s: u64, body: &str) -> Result<Option<u64>, StoreError> {
         let transaction = self.transaction()?;
         let from = raised_s.saturating_sub(cool_down_s);
-        let repeated = transaction
-            .prepare_cached("SELECT 1 FROM alerts WHERE key = ?1 AND raised_s > ?2")?
-            .exists(params![key, from])?;
+        let repeated = transaction.prepare_cached("SELECT 1 FROM alerts WHERE key = ?1 AND raised_s > ?2")?.exists(params![key, from])?;
         if repeated {
             return Ok(None);
         }

@@ -53,8 +53,8 @@ impl ProductionCounter {
 /// Adds to a counter.
 pub(super) fn count(connection: &Connection, counter: ProductionCounter, n: u64) -> Result<(), StoreError> {
     if n > 0 {
-        let mut statement = connection
-            .prepare_cached("INSERT INTO counters (what, n) VALUES (?1, ?2) ON CONFLICT (what) DO UPDATE SET n = n + ?2")?;
+        let mut statement =
+            connection.prepare_cached("INSERT INTO counters (what, n) VALUES (?1, ?2) ON CONFLICT (what) DO UPDATE SET n = n + ?2")?;
         statement.execute(params![counter.word(), n])?;
     }
     Ok(())
@@ -64,9 +64,6 @@ impl ProductionStore {
     /// Returns the count of every counter, in order.
     pub fn counters(&self) -> Result<Vec<(ProductionCounter, u64)>, StoreError> {
         let mut statement = self.connection.prepare_cached("SELECT coalesce((SELECT n FROM counters WHERE what = ?1), 0)")?;
-        ProductionCounter::ALL
-            .iter()
-            .map(|counter| Ok((*counter, statement.query_row([counter.word()], |row| row.get(0))?)))
-            .collect()
+        ProductionCounter::ALL.iter().map(|counter| Ok((*counter, statement.query_row([counter.word()], |row| row.get(0))?))).collect()
     }
 }

@@ -14,7 +14,7 @@ pub struct KeptTrace {
     pub seq: u64,
     /// Begin of the trace, seconds since 1970.
     pub at_s: u64,
-    /// Whether the trace is in the uniform sample.
+    /// The trace is in the uniform sample.
     pub sampled: bool,
     /// Probability with which it is kept.
     pub probability: f64,
@@ -80,10 +80,8 @@ impl ProductionStore {
 }
 
 fn keep(connection: &Connection, kept: &KeptTrace, now_ms: u64) -> Result<(), StoreError> {
-    let existing: Option<i64> = connection
-        .prepare_cached("SELECT seq FROM traces WHERE trace = ?1")?
-        .query_row([&kept.trace[..]], |row| row.get(0))
-        .optional()?;
+    let existing: Option<i64> =
+        connection.prepare_cached("SELECT seq FROM traces WHERE trace = ?1")?.query_row([&kept.trace[..]], |row| row.get(0)).optional()?;
     // A late span makes the trace be read again; it keeps its place and counts once.
     if existing.is_none() {
         count(connection, ProductionCounter::TracesKept, 1)?;

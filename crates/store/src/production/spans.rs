@@ -116,8 +116,7 @@ fn add_request(transaction: &Connection, spans: &[NewSpan], now_ms: u64, limits:
     }
     let mut is_dropped = transaction.prepare_cached("SELECT 1 FROM dropped WHERE trace = ?1")?;
     let mut sizes = transaction.prepare_cached("SELECT spans, bytes FROM open_traces WHERE trace = ?1")?;
-    let mut insert =
-        transaction.prepare_cached("INSERT OR IGNORE INTO spans (trace, span, received_ms, body) VALUES (?1, ?2, ?3, ?4)")?;
+    let mut insert = transaction.prepare_cached("INSERT OR IGNORE INTO spans (trace, span, received_ms, body) VALUES (?1, ?2, ?3, ?4)")?;
     let mut grow = transaction.prepare_cached(
         "INSERT INTO open_traces (trace, first_ms, last_ms, spans, bytes, root_ended) VALUES (?1, ?2, ?2, ?3, ?4, ?5)
          ON CONFLICT (trace) DO UPDATE SET last_ms = max(last_ms, ?2), spans = spans + ?3, bytes = bytes + ?4,
@@ -128,8 +127,7 @@ fn add_request(transaction: &Connection, spans: &[NewSpan], now_ms: u64, limits:
             found.late += spans.len() as u64;
             continue;
         }
-        let before: Option<(u64, u64)> =
-            sizes.query_row([&trace[..]], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let before: Option<(u64, u64)> = sizes.query_row([&trace[..]], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
         let before = before.unwrap_or_default();
         let mut growth = TraceGrowth::default();
         for span in spans {

@@ -15,8 +15,18 @@ pub(crate) struct CollectProcess {
 
 impl CollectProcess {
     pub(crate) fn start(folder: &TestFolder, args: &[&str]) -> Self {
+        Self::start_with(folder, args, &[])
+    }
+
+    /// Starts with variables in the environment.
+    pub(crate) fn start_with(folder: &TestFolder, args: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
-        command.args(["collect", "--listen", "127.0.0.1:0"]).args(args).current_dir(folder.path("")).env_clear();
+        command
+            .args(["collect", "--listen", "127.0.0.1:0"])
+            .args(args)
+            .current_dir(folder.path(""))
+            .env_clear()
+            .envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let at = loop {
@@ -138,4 +148,17 @@ pub(crate) fn tool_trace(n: u64) -> String {
         ),
     ];
     json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] }).to_string()
+}
+
+/// Returns a trace in which an agent asks for the same quote five times, which is four times too often.
+pub(crate) fn repeated_trace(n: u64) -> String {
+    let mut request: serde_json::Value = serde_json::from_str(&tool_trace(n)).unwrap();
+    let spans = request["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array_mut().unwrap();
+    let call = spans.iter().find(|span| span["name"] == "execute_tool uniswap_get_quote").unwrap().clone();
+    for id in 10..14 {
+        let mut again = call.clone();
+        again["spanId"] = format!("{id:016x}").into();
+        spans.push(again);
+    }
+    request.to_string()
 }

@@ -5,8 +5,11 @@ mod killed;
 mod round_trip;
 
 use crate::harness::TestFolder;
-use collecting::{CollectProcess, tool_trace};
+use collecting::{CollectProcess, repeated_trace, tool_trace};
 use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::time::Duration;
 
 /// Keeps every trace and decides quickly.
 pub(super) const KEEP_ALL: &str = "sampling: { rate: 1 }\nsettle_s: 1\nmax_age_s: 4\n";
@@ -80,4 +83,53 @@ fn other_machines_need_tls_and_a_token() {
     let refused = folder.run(&["collect", "--listen", "0.0.0.0:0"]).assert_exit(2);
     refused.assert_stderr("needs TLS");
     assert!(!folder.path(".bardo-eval/production.sqlite").exists() || folder.files().iter().all(|file| !file.ends_with("-wal")));
+}
+
+/// Answers the first request with 503 and later ones with 200, and returns the requests.
+fn webhook_receiver(listener: TcpListener, requests: usize) -> std::thread::JoinHandle<Vec<String>> {
+    std::thread::spawn(move || {
+        let mut received = vec![];
+        for n in 0..requests {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+            let mut request = String::new();
+            drop(stream.read_to_string(&mut request));
+            let status = if n == 0 { "503 Busy" } else { "200 OK" };
+            stream.write_all(format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").as_bytes()).unwrap();
+            received.push(request);
+        }
+        received
+    })
+}
+
+#[test]
+fn a_missed_gate_raises_one_alert_and_watch_exits_with_1() {
+    let folder = TestFolder::with_reference();
+    folder.write("evals/production.yaml", KEEP_ALL);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    let receiver = webhook_receiver(listener, 2);
+    let args = ["--alerts", "alerts.jsonl", "--webhook", &url];
+    let collector = CollectProcess::start_with(&folder, &args, &[("BARDO_EVAL_WEBHOOK_SECRET", "a secret of the receiver")]);
+    for n in 0..12 {
+        assert_eq!(collector.post(&repeated_trace(n)).0, 200);
+    }
+    collector.wait_for_kept(12);
+    collector.wait_for("bardo_eval_alerts_sent_total 1\n");
+    let metrics = collector.get("/metrics");
+    assert!(metrics.contains("bardo_eval_gate_met{gate=\"information_diversity\",slice=\"all\",window=\"24h\"} 0"), "{metrics}");
+    let requests = receiver.join().unwrap();
+    assert!(requests.iter().all(|request| request.contains("x-bardo-eval-signature: sha256=")), "{requests:?}");
+    let body = |request: &str| request.split_once("\r\n\r\n").unwrap().1.to_owned();
+    assert_eq!(body(&requests[0]), body(&requests[1]), "the same alert is sent again");
+    drop(collector);
+    // A restart within the cool-down says nothing new.
+    let again = CollectProcess::start(&folder, &["--alerts", "alerts.jsonl"]);
+    again.wait_for("bardo_eval_gate_met");
+    drop(again);
+    let lines = folder.read("alerts.jsonl");
+    let alert: Value = serde_json::from_str(lines.trim()).unwrap_or_else(|error| panic!("{error}: {lines}"));
+    assert_eq!(alert["details"]["gate"], "information_diversity", "{alert:#}");
+    assert_eq!(alert["details"]["examples"].as_array().unwrap().len(), 3);
+    folder.run(&["watch", "--once"]).assert_exit(1).assert_stdout("information_diversity");
 }
