@@ -150,15 +150,17 @@ pub(crate) fn tool_trace(n: u64) -> String {
     json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] }).to_string()
 }
 
-/// Returns a trace in which an agent asks for the same quote five times, which is four times too often.
-pub(crate) fn repeated_trace(n: u64) -> String {
+/// Returns a trace in which agents delegate five times in a row, deeper than the policy allows.
+pub(crate) fn deep_trace(n: u64) -> String {
     let mut request: serde_json::Value = serde_json::from_str(&tool_trace(n)).unwrap();
     let spans = request["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array_mut().unwrap();
-    let call = spans.iter().find(|span| span["name"] == "execute_tool uniswap_get_quote").unwrap().clone();
-    for id in 10..14 {
-        let mut again = call.clone();
-        again["spanId"] = format!("{id:016x}").into();
-        spans.push(again);
+    let root = spans[0].clone();
+    for depth in 1..=5 {
+        let mut inner = root.clone();
+        inner["spanId"] = format!("{:016x}", 10 + depth).into();
+        inner["parentSpanId"] = format!("{:016x}", if depth == 1 { 1 } else { 9 + depth }).into();
+        inner["attributes"][1]["value"]["stringValue"] = format!("helper-{depth}").into();
+        spans.push(inner);
     }
     request.to_string()
 }

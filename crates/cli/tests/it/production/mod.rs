@@ -5,7 +5,7 @@ mod killed;
 mod round_trip;
 
 use crate::harness::TestFolder;
-use collecting::{CollectProcess, repeated_trace, tool_trace};
+use collecting::{CollectProcess, deep_trace, tool_trace};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -112,12 +112,12 @@ fn a_missed_gate_raises_one_alert_and_watch_exits_with_1() {
     let args = ["--alerts", "alerts.jsonl", "--webhook", &url];
     let collector = CollectProcess::start_with(&folder, &args, &[("BARDO_EVAL_WEBHOOK_SECRET", "a secret of the receiver")]);
     for n in 0..12 {
-        assert_eq!(collector.post(&repeated_trace(n)).0, 200);
+        assert_eq!(collector.post(&deep_trace(n)).0, 200);
     }
     collector.wait_for_kept(12);
     collector.wait_for("bardo_eval_alerts_sent_total 1\n");
     let metrics = collector.get("/metrics");
-    assert!(metrics.contains("bardo_eval_gate_met{gate=\"information_diversity\",slice=\"all\",window=\"24h\"} 0"), "{metrics}");
+    assert!(metrics.contains("bardo_eval_gate_met{gate=\"delegation_depth\",slice=\"all\",window=\"24h\"} 0"), "{metrics}");
     let requests = receiver.join().unwrap();
     assert!(requests.iter().all(|request| request.contains("x-bardo-eval-signature: sha256=")), "{requests:?}");
     let body = |request: &str| request.split_once("\r\n\r\n").unwrap().1.to_owned();
@@ -129,7 +129,7 @@ fn a_missed_gate_raises_one_alert_and_watch_exits_with_1() {
     drop(again);
     let lines = folder.read("alerts.jsonl");
     let alert: Value = serde_json::from_str(lines.trim()).unwrap_or_else(|error| panic!("{error}: {lines}"));
-    assert_eq!(alert["details"]["gate"], "information_diversity", "{alert:#}");
+    assert_eq!(alert["details"]["gate"], "delegation_depth", "{alert:#}");
     assert_eq!(alert["details"]["examples"].as_array().unwrap().len(), 3);
-    folder.run(&["watch", "--once"]).assert_exit(1).assert_stdout("information_diversity");
+    folder.run(&["watch", "--once"]).assert_exit(1).assert_stdout("delegation_depth");
 }
