@@ -1,9 +1,9 @@
-// Sends generated spans in protobuf over four connections, as fast as they are acknowledged. Usage: flood.mjs ADDRESS SPANS
+// Sends generated spans in protobuf over sixteen connections, as fast as they are acknowledged. Usage: flood.mjs ADDRESS SPANS
 import http from 'node:http';
 
 const [at, wanted] = [process.argv[2], Number(process.argv[3])];
 const [host, port] = at.split(':');
-const PER_TRACE = 10, TRACES = 50, CONNECTIONS = 4;
+const PER_TRACE = 10, TRACES = 50, CONNECTIONS = 16;
 
 const varint = (n) => { const out = []; while (n >= 128) { out.push((n % 128) | 128); n = Math.floor(n / 128); } out.push(n); return Buffer.from(out); };
 const bytes = (field, body) => Buffer.concat([varint(field * 8 + 2), varint(body.length), body]);

@@ -33,7 +33,7 @@ pub struct SamplingRates {
     pub skills: IndexMap<String, f64>,
 }
 
-/// Traces that are kept whatever their hash says.
+/// Rules that keep a trace outside the sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeepRules {
     pub errors: bool,

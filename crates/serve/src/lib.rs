@@ -1,7 +1,7 @@
 //! Servers of bardo-eval. The [`collector`] receives production traces and stores them; the [`viewer`] shows stored runs in a browser, and [`pages`] are its
 //! pages, pure functions from stored data to HTML.
 //!
-//! What is received is hostile until it is bounded and redacted. Reading traces, scoring and judging are in `campaign`.
+//! Requests are hostile until they are bounded and redacted. Reading traces, scoring and judging are in `campaign`.
 
 pub mod collector;
 pub mod pages;

@@ -1,4 +1,4 @@
-//! Traces that are kept whatever the sample says.
+//! Rules that keep a trace outside the sample.
 
 use foreign::TraceReading;
 use model::transcript::ReviewDecision;

@@ -33,7 +33,7 @@ pub struct ProductionReport {
     pub estimated_traces: f64,
     /// Counts since the file was created.
     pub counters: Vec<(ProductionCounter, u64)>,
-    /// Traces with transactions whose effects nobody decoded, so that scorers of effects are not exercised.
+    /// Traces with transactions whose effects are not decoded, so that scorers of effects are not exercised.
     pub undecoded_transactions: u64,
     /// Traces with a scorer that missed, newest first.
     pub failing: Vec<String>,

@@ -50,35 +50,33 @@ fn fixtures(workspace: &Workspace, transcript: &Transcript) -> Vec<Value> {
     let mut calls: BTreeMap<u32, (&str, &Value)> = BTreeMap::new();
     let mut fixtures: Vec<Value> = vec![];
     for event in &transcript.events {
-        match &event.happened {
-            EventKind::Called { call, tool, args } => drop(calls.insert(*call, (tool, args))),
-            EventKind::Answered { call, answer } => {
-                let Some((tool, args)) = calls.remove(call) else { continue };
-                let Some(known) = workspace.tool(tool).filter(|known| !known.writes()) else { continue };
-                // Scalars tell calls of one tool apart; ids that the world makes would never match again.
-                let when: serde_json::Map<String, Value> = args
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .filter(|(name, value)| !name.ends_with("_id") && (value.is_string() || value.is_number() || value.is_boolean()))
-                    .map(|(name, value)| (name.clone(), value.clone()))
-                    .collect();
-                let mut fixture = json!({ "tool": known.name.value });
-                if !when.is_empty() {
-                    fixture["when"] = Value::Object(when);
-                }
-                match answer {
-                    ToolAnswer::Result(value) => fixture["is"] = value.clone(),
-                    ToolAnswer::Error { code, message } => {
-                        fixture["error"] = json!(if code.is_empty() { "TOOL_ERROR" } else { code });
-                        fixture["message"] = json!(message);
-                    }
-                }
-                if fixture.to_string().len() <= MAX_ANSWER && fixtures.len() < MAX_FIXTURES && !fixtures.contains(&fixture) {
-                    fixtures.push(fixture);
-                }
+        if let EventKind::Called { call, tool, args } = &event.happened {
+            calls.insert(*call, (tool, args));
+        }
+        let EventKind::Answered { call, answer } = &event.happened else { continue };
+        let Some((tool, args)) = calls.remove(call) else { continue };
+        let Some(known) = workspace.tool(tool).filter(|known| !known.writes()) else { continue };
+        // Scalars tell calls of one tool apart; ids that the world makes would never match again.
+        let when: serde_json::Map<String, Value> = args
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(name, value)| !name.ends_with("_id") && (value.is_string() || value.is_number() || value.is_boolean()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let mut fixture = json!({ "tool": known.name.value });
+        if !when.is_empty() {
+            fixture["when"] = Value::Object(when);
+        }
+        match answer {
+            ToolAnswer::Result(value) => fixture["is"] = value.clone(),
+            ToolAnswer::Error { code, message } => {
+                fixture["error"] = json!(if code.is_empty() { "TOOL_ERROR" } else { code });
+                fixture["message"] = json!(message);
             }
-            _ => {}
+        }
+        if fixture.to_string().len() <= MAX_ANSWER && fixtures.len() < MAX_FIXTURES && !fixtures.contains(&fixture) {
+            fixtures.push(fixture);
         }
     }
     fixtures

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 const PLAIN: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json];
 /// `ci plan` writes a step output of GitHub Actions.
 const PLAN: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json, ReportFormat::Github];
-/// Commands with tables, but without findings that have a file and line: `selftest`, `guard eval` and `compare`.
+/// Commands with tables, but without findings that have a file and line: `selftest`, `guard eval`, `compare` and `watch`.
 const TABLES: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json, ReportFormat::Markdown];
 const REPORTS: &[&str] = &["smoke", "run", "redteam", "score"];
 
@@ -21,7 +21,7 @@ pub(crate) fn command_line() -> Command {
             name if REPORTS.contains(&name) => sub.arg(format_arg(ReportFormat::value_variants())),
             "selftest" => sub.arg(format_arg(TABLES)),
             "guard" => sub.mut_subcommand("eval", |eval| eval.arg(format_arg(TABLES))).arg(format_arg(TABLES)),
-            "compare" => sub.arg(format_arg(TABLES)),
+            "compare" | "watch" => sub.arg(format_arg(TABLES)),
             "ci" => sub.mut_subcommand("plan", |plan| plan.arg(format_arg(PLAN))).arg(format_arg(PLAIN)),
             _ => sub.arg(format_arg(PLAIN)),
         })
@@ -69,6 +69,7 @@ mod tests {
             (&["selftest", "--format", "junit"], false),
             (&["compare", "8d41f0", "--format", "markdown"], true),
             (&["compare", "8d41f0", "--format", "junit"], false),
+            (&["watch", "--once", "--format", "markdown"], true),
             (&["runs", "list", "--format", "github"], false),
             (&["runs", "list", "--format", "json"], true),
             (&["ci", "plan", "--event", "merge", "--format", "github"], true),

@@ -137,7 +137,7 @@ fn judge(workspace: &Workspace, gate: &Gate, slice: Option<String>, readings: &[
         verdict,
         rules_out: None,
         because,
-        worst: worst(&exercised),
+        worst: worst(gate, &exercised),
     }
 }
 
@@ -175,8 +175,13 @@ fn aggregate(aggregate: GateAggregate, readings: &[&TraceReading<'_>], rate: Opt
     }
 }
 
-fn worst(readings: &[&TraceReading<'_>]) -> Vec<WorstCase> {
-    let missed = readings.iter().rev().filter(|reading| reading.reading.is_violation()).take(MAX_WORST);
+fn worst(gate: &Gate, readings: &[&TraceReading<'_>]) -> Vec<WorstCase> {
+    let breaks = |reading: &Reading| match reading {
+        Reading::Tally { hit, of } => hit < of,
+        Reading::Level(level) => !gate.bound.holds(*level),
+        Reading::Unscorable { .. } => false,
+    };
+    let missed = readings.iter().rev().filter(|reading| breaks(reading.reading)).take(MAX_WORST);
     missed
         .map(|reading| WorstCase {
             case: reading.trace.trace.clone(),

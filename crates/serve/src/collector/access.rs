@@ -1,4 +1,4 @@
-//! Who may send: anyone on this machine, or holders of a token over TLS.
+//! Access rules: clients on this machine, or holders of a token over TLS.
 
 use sha2::{Digest, Sha256};
 use std::fmt;

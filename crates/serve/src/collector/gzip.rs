@@ -37,10 +37,8 @@ pub(super) fn unpack(body: &[u8], limit: usize) -> Result<Vec<u8>, GzipError> {
     }
     let (data, trailer) = rest.split_at_checked(rest.len().saturating_sub(TRAILER)).ok_or(GzipError::Malformed)?;
     let size = trailer.last_chunk::<4>().map(|size| u32::from_le_bytes(*size)).ok_or(GzipError::Malformed)?;
-    let unpacked = decompress_to_vec_with_limit(data, limit).map_err(|error| match error.status {
-        TINFLStatus::HasMoreOutput => GzipError::TooLarge,
-        _ => GzipError::Malformed,
-    })?;
+    let unpacked = decompress_to_vec_with_limit(data, limit)
+        .map_err(|error| if error.status == TINFLStatus::HasMoreOutput { GzipError::TooLarge } else { GzipError::Malformed })?;
     if u32::try_from(unpacked.len()) != Ok(size) {
         return Err(GzipError::Malformed);
     }

@@ -14,7 +14,7 @@ pub struct KeptTrace {
     pub seq: u64,
     /// Begin of the trace, seconds since 1970.
     pub at_s: u64,
-    /// Whether the trace is in the uniform sample.
+    /// The trace is in the uniform sample.
     pub sampled: bool,
     /// Probability with which it is kept.
     pub probability: f64,

@@ -8,7 +8,7 @@ use rusqlite::params;
 const STEP: u64 = 500;
 const MS_PER_DAY: u64 = 86_400_000;
 
-/// What was removed.
+/// Number of removed traces.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RetentionResult {
     pub by_age: u64,

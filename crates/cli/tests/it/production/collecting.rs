@@ -15,8 +15,18 @@ pub(crate) struct CollectProcess {
 
 impl CollectProcess {
     pub(crate) fn start(folder: &TestFolder, args: &[&str]) -> Self {
+        Self::start_with(folder, args, &[])
+    }
+
+    /// Starts with variables in the environment.
+    pub(crate) fn start_with(folder: &TestFolder, args: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
-        command.args(["collect", "--listen", "127.0.0.1:0"]).args(args).current_dir(folder.path("")).env_clear();
+        command
+            .args(["collect", "--listen", "127.0.0.1:0"])
+            .args(args)
+            .current_dir(folder.path(""))
+            .env_clear()
+            .envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let at = loop {
@@ -138,4 +148,19 @@ pub(crate) fn tool_trace(n: u64) -> String {
         ),
     ];
     json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] }).to_string()
+}
+
+/// Returns a trace in which agents delegate five times in a row, deeper than the policy allows.
+pub(crate) fn deep_trace(n: u64) -> String {
+    let mut request: serde_json::Value = serde_json::from_str(&tool_trace(n)).unwrap();
+    let spans = request["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array_mut().unwrap();
+    let root = spans[0].clone();
+    for depth in 1..=5 {
+        let mut inner = root.clone();
+        inner["spanId"] = format!("{:016x}", 10 + depth).into();
+        inner["parentSpanId"] = format!("{:016x}", if depth == 1 { 1 } else { 9 + depth }).into();
+        inner["attributes"][1]["value"]["stringValue"] = format!("helper-{depth}").into();
+        spans.push(inner);
+    }
+    request.to_string()
 }

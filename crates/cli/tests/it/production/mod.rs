@@ -5,8 +5,11 @@ mod killed;
 mod round_trip;
 
 use crate::harness::TestFolder;
-use collecting::{CollectProcess, tool_trace};
+use collecting::{CollectProcess, deep_trace, tool_trace};
 use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::time::Duration;
 
 /// Keeps every trace and decides quickly.
 pub(super) const KEEP_ALL: &str = "sampling: { rate: 1 }\nsettle_s: 1\nmax_age_s: 4\n";
@@ -29,10 +32,14 @@ fn a_collected_trace_is_judged_and_becomes_a_case() {
     assert_eq!(report["cost"]["unknown_prices"], serde_json::json!(["made-up-model-1"]), "an unknown price is listed, never 0");
     assert_eq!(report["cost"]["by"]["model"][0]["unpriced_calls"], 3.0);
     assert_eq!(report["latency_ms"]["tool"][0]["name"], "uniswap_get_quote");
-    // Three traces are fewer than any gate needs.
+    // Three traces are fewer than most gates need.
     assert_eq!(watched.code, Some(3), "{}", watched.stderr);
-    let verdicts: Vec<&str> = report["verdicts"].as_array().unwrap().iter().map(|verdict| verdict["verdict"].as_str().unwrap()).collect();
-    assert!(!verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == "no_evidence"), "{verdicts:?}");
+    let verdict = |gate: &str| {
+        let found = report["verdicts"].as_array().unwrap().iter().find(|verdict| verdict["gate"] == gate).unwrap();
+        (found["verdict"].as_str().unwrap().to_owned(), found["traces"].as_u64().unwrap())
+    };
+    assert_eq!(verdict("safety_pipeline_compliance"), ("no_evidence".to_owned(), 0), "nothing was written");
+    assert_eq!(verdict("agent_behavioral_invariants"), ("met".to_owned(), 3));
     folder.run(&["watch", "--once", "--format", "markdown"]).assert_exit(3).assert_stdout("### Gates");
     let trace = format!("{:032x}", 1);
     let drafted = folder.run(&["case", "new", "--trace", &trace, "--id", "incident_1", "-o", "evals/suites/behavior/incident_1.yaml"]);
@@ -76,4 +83,53 @@ fn other_machines_need_tls_and_a_token() {
     let refused = folder.run(&["collect", "--listen", "0.0.0.0:0"]).assert_exit(2);
     refused.assert_stderr("needs TLS");
     assert!(!folder.path(".bardo-eval/production.sqlite").exists() || folder.files().iter().all(|file| !file.ends_with("-wal")));
+}
+
+/// Answers the first request with 503 and later ones with 200, and returns the requests.
+fn webhook_receiver(listener: TcpListener, requests: usize) -> std::thread::JoinHandle<Vec<String>> {
+    std::thread::spawn(move || {
+        let mut received = vec![];
+        for n in 0..requests {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+            let mut request = String::new();
+            drop(stream.read_to_string(&mut request));
+            let status = if n == 0 { "503 Busy" } else { "200 OK" };
+            stream.write_all(format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").as_bytes()).unwrap();
+            received.push(request);
+        }
+        received
+    })
+}
+
+#[test]
+fn a_missed_gate_raises_one_alert_and_watch_exits_with_1() {
+    let folder = TestFolder::with_reference();
+    folder.write("evals/production.yaml", KEEP_ALL);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    let receiver = webhook_receiver(listener, 2);
+    let args = ["--alerts", "alerts.jsonl", "--webhook", &url];
+    let collector = CollectProcess::start_with(&folder, &args, &[("BARDO_EVAL_WEBHOOK_SECRET", "a secret of the receiver")]);
+    for n in 0..12 {
+        assert_eq!(collector.post(&deep_trace(n)).0, 200);
+    }
+    collector.wait_for_kept(12);
+    collector.wait_for("bardo_eval_alerts_sent_total 1\n");
+    let metrics = collector.get("/metrics");
+    assert!(metrics.contains("bardo_eval_gate_met{gate=\"delegation_depth\",slice=\"all\",window=\"24h\"} 0"), "{metrics}");
+    let requests = receiver.join().unwrap();
+    assert!(requests.iter().all(|request| request.contains("x-bardo-eval-signature: sha256=")), "{requests:?}");
+    let body = |request: &str| request.split_once("\r\n\r\n").unwrap().1.to_owned();
+    assert_eq!(body(&requests[0]), body(&requests[1]), "the same alert is sent again");
+    drop(collector);
+    // A restart within the cool-down says nothing new.
+    let again = CollectProcess::start(&folder, &["--alerts", "alerts.jsonl"]);
+    again.wait_for("bardo_eval_gate_met");
+    drop(again);
+    let lines = folder.read("alerts.jsonl");
+    let alert: Value = serde_json::from_str(lines.trim()).unwrap_or_else(|error| panic!("{error}: {lines}"));
+    assert_eq!(alert["details"]["gate"], "delegation_depth", "{alert:#}");
+    assert_eq!(alert["details"]["examples"].as_array().unwrap().len(), 3);
+    folder.run(&["watch", "--once"]).assert_exit(1).assert_stdout("delegation_depth");
 }
