@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use crate::example::ExampleWorkspace;
 
-    fn findings(file: &str, from: &str, to: &str) -> Vec<String> {
+    fn findings(file: &'static str, from: &str, to: &str) -> Vec<String> {
         let workspace = ExampleWorkspace::minimal().edit(file, from, to).load().expect("a workspace");
         workspace
             .cases()
