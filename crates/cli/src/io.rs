@@ -1,13 +1,13 @@
 //! Output of the program: results to standard output or a file, messages to standard error.
 
 use crate::args::{GlobalArgs, ReportFormat};
-use present::escape::escape_json;
 use crate::exit::ExitKind;
 use crate::paint::TextPainter;
 use crate::shell::shell_quoted;
 use crate::workspace_source::{DEFAULTS_FILE, WorkspaceSource};
 use crate::{env, files};
 use model::Location;
+use present::escape::escape_json;
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};

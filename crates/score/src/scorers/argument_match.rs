@@ -91,7 +91,8 @@ fn tally_arguments(evidence: &Evidence<'_>, expected: &[ExpectedCall], made: &[O
     ScorerFinding { reading: Reading::Tally { hit, of }, because }
 }
 
-fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made: &ObservedCall<'_>) -> Vec<String> {
+/// Returns the expected arguments that a call does not have. Arguments of the prepared action that it names count as its own.
+pub(super) fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made: &ObservedCall<'_>) -> Vec<String> {
     let Some(tool) = made.tool else { return vec!["an unknown tool was called".into()] };
     let executed = effective_args(evidence, made);
     let (given, written) =

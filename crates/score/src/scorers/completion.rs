@@ -1,8 +1,8 @@
 //! Completion rate (spec 2.3): the skill is carried out to its end.
 
+use super::argument_match::mismatches;
 use super::authorized_effects::AuthorizedEffects;
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, output_format, post};
-use crate::compare::TypedArgs;
 use crate::example::ExampleWorkspace;
 use crate::facts::calls::{ObservedCall, alternatives, observed_calls};
 use crate::facts::skill_run::skill_run;
@@ -107,10 +107,7 @@ fn missing_calls(evidence: &Evidence<'_>, calls: &[ObservedCall<'_>]) -> Option<
 }
 
 fn is_call(evidence: &Evidence<'_>, made: &ObservedCall<'_>, wanted: &ExpectedCall) -> bool {
-    made.tool.is_some_and(|tool| {
-        let given = TypedArgs::for_call(evidence.workspace, tool, made.args);
-        tool.has_name(&wanted.tool) && wanted.args.iter().all(|(name, matcher)| given.satisfies(name, matcher))
-    })
+    made.tool.is_some_and(|tool| tool.has_name(&wanted.tool)) && mismatches(evidence, wanted, made).is_empty()
 }
 
 /// Returns the event of the report and what it lacks.

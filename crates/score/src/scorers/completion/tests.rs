@@ -89,6 +89,15 @@ fn expected_calls_must_succeed_with_their_arguments() {
 }
 
 #[test]
+fn execution_by_action_id_has_the_arguments_of_the_action() {
+    let calls = "      calls: { any_of: [[{ tool: swap_execute, args: { token_in: ETH, amount: \"0.5\" } }]] }\n";
+    let missing = |edit: &str| reading(carried_out([quoted(), wrote(2)].concat(), REPORT), edit).because;
+    let is_missing = |edit: &str| missing(edit).iter().any(|why| why.what.contains("did not succeed as expected"));
+    assert!(!is_missing(calls), "{:?}", missing(calls));
+    assert!(is_missing(&calls.replace("0.5", "5")), "another amount");
+}
+
+#[test]
 fn calling_every_tool_misses() {
     let tools = ["wallet_get_balance", "swap_get_quote", "tx_simulate", "swap_execute", "token_transfer"];
     let calls = "      calls: { any_of: [[{ tool: swap_get_quote }]] }\n";
