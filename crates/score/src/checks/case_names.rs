@@ -9,7 +9,7 @@ use model::{Spanned, Workspace};
 pub fn unknown_case_names(workspace: &Workspace, case: &Case) -> Vec<CheckFinding> {
     let mut found = FindingCollector::of("case_names", 1);
     let mut unknown = |kind: &str, name: &Spanned<String>, known: Vec<&str>| {
-        let remedy = suggest_name(name, known.into_iter(), format!("add the {kind} or correct the name"));
+        let remedy = suggest_name(name, known, format!("add the {kind} or correct the name"));
         found.error(&name.at, format!("case {} names the {kind} {}, which does not exist", *case.id, **name), remedy);
     };
     match &case.brief.surface {

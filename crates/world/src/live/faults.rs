@@ -150,17 +150,19 @@ fn add_text(value: &mut Value, text: &str) {
             fields.insert(NOTE_FIELD.to_owned(), json!(text));
         }
         Value::Array(items) => items.push(json!(text)),
-        other => *other = json!({ "result": other.take(), NOTE_FIELD: text }),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => {
+            *other = json!({ "result": other.take(), NOTE_FIELD: text })
+        }
     }
 }
 
 /// Returns the length of the longest text with several words; 0 if there is none. Identifiers and numbers must stay usable.
 fn longest_prose(value: &Value) -> usize {
     match value {
-        Value::String(own) => own.trim().contains(char::is_whitespace).then_some(own.len()).unwrap_or_default(),
+        Value::String(own) if own.trim().contains(char::is_whitespace) => own.len(),
         Value::Array(items) => items.iter().map(longest_prose).max().unwrap_or_default(),
         Value::Object(fields) => fields.values().map(longest_prose).max().unwrap_or_default(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 

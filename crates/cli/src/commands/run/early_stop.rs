@@ -53,20 +53,28 @@ fn remedy(ending: &Ending, stderr: &str) -> String {
 }
 
 /// Line of stderr that suggests a cause, with the cause and what helps. A suggestion: only the lines themselves are known.
-const CRASH_SIGNS: &[(fn(&str) -> bool, &str)] = &[
-    (
-        |line| has_any(line, &["can't open file", "Cannot find module", "No such file or directory", "FileNotFoundError"]),
-        "a path that does not exist here: paths start from the folder of this command, and files beside the agent's code need read: in a subject file",
-    ),
-    (names_variable, "a variable that the agent may not see: list its name under env: in subjects/NAME.yaml, and run --subject NAME"),
-    (
-        |line| has_any(line, &["Permission denied", "PermissionError", "EACCES", "Operation not permitted", "EPERM"]),
-        "the sandbox, which allows the working folder and no network: list ports under connect: and folders under read: in subjects/NAME.yaml, or try --sandbox none",
-    ),
-    (
-        |line| has_any(line, &["ModuleNotFoundError", "ImportError"]),
-        "a module that this interpreter does not have: install it, or name the interpreter that has it, such as .venv/bin/python agent.py",
-    ),
+struct CrashSign {
+    is_sign: fn(&str) -> bool,
+    cause: &'static str,
+}
+
+const CRASH_SIGNS: &[CrashSign] = &[
+    CrashSign {
+        is_sign: |line| has_any(line, &["can't open file", "Cannot find module", "No such file or directory", "FileNotFoundError"]),
+        cause: "a path that does not exist here: paths start from the folder of this command, and files beside the agent's code need read: in a subject file",
+    },
+    CrashSign {
+        is_sign: names_variable,
+        cause: "a variable that the agent may not see: list its name under env: in subjects/NAME.yaml, and run --subject NAME",
+    },
+    CrashSign {
+        is_sign: |line| has_any(line, &["Permission denied", "PermissionError", "EACCES", "Operation not permitted", "EPERM"]),
+        cause: "the sandbox, which allows the working folder and no network: list ports under connect: and folders under read: in subjects/NAME.yaml, or try --sandbox none",
+    },
+    CrashSign {
+        is_sign: |line| has_any(line, &["ModuleNotFoundError", "ImportError"]),
+        cause: "a module that this interpreter does not have: install it, or name the interpreter that has it, such as .venv/bin/python agent.py",
+    },
 ];
 
 fn has_any(line: &str, signs: &[&str]) -> bool {
@@ -86,7 +94,7 @@ const QUOTED_CHARS: usize = 120;
 
 /// Returns what to do after a crash. The last line that suggests a cause is quoted, so that the reader can judge the suggestion.
 fn crash_remedy(stderr: &str) -> String {
-    let suggested = |line: &&str| CRASH_SIGNS.iter().any(|(is_sign, _)| is_sign(line));
+    let suggested = |line: &&str| CRASH_SIGNS.iter().any(|sign| (sign.is_sign)(line));
     let Some(line) = stderr.lines().rfind(suggested) else {
         let protocol = "an agent over process: stays until its stdin closes, one over mcp: exits with its answer";
         return if stderr.trim().is_empty() {
@@ -95,7 +103,7 @@ fn crash_remedy(stderr: &str) -> String {
             format!("read the last lines above; {protocol}")
         };
     };
-    let cause = CRASH_SIGNS.iter().find(|(is_sign, _)| is_sign(line)).map_or("", |(_, cause)| *cause);
+    let cause = CRASH_SIGNS.iter().find(|sign| (sign.is_sign)(line)).map_or("", |sign| sign.cause);
     let quoted: String = line.trim().chars().take(QUOTED_CHARS).collect();
     format!("read the last lines above; \"{}\" suggests {cause}", escape_control(&quoted))
 }
