@@ -1,7 +1,7 @@
 //! Reference guard: reads a text in its normal form and in its decodings, and applies the rules to each.
 
 use crate::field_contract::broken_fields;
-use crate::hidden_text::encoded_stretches;
+use crate::hidden_text::{encoded_stretches, stretches};
 use crate::lexicon::Concept;
 use crate::normal_form::{ShortNumbers, is_leet};
 use crate::phrases::ParsedText;
@@ -106,7 +106,7 @@ struct PartReading<'t> {
 impl Inspection<'_> {
     fn read_part(&mut self, channel: AttackChannel, text: &str) {
         let parsed = self.apply(&PartReading { channel, text, short: ShortNumbers::Numbers, decoded: false });
-        if is_leet(text) {
+        for text in stretches(text, is_leet) {
             self.apply(&PartReading { channel, text, short: ShortNumbers::LeetWords, decoded: true });
         }
         let scrambled = parsed.of(&[Concept::Scrambled]).take(MIN_SCRAMBLED).count() == MIN_SCRAMBLED;

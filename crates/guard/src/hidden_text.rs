@@ -12,11 +12,16 @@ const PIECE_BYTES: usize = 512;
 
 /// Returns the stretches of a text that may contain an encoded one, so that the rest is not decoded.
 pub(crate) fn encoded_stretches(text: &str) -> Vec<&str> {
+    stretches(text, may_be_encoded)
+}
+
+/// Returns the stretches of a text whose pieces pass a test.
+pub(crate) fn stretches(text: &str, is_wanted: fn(&str) -> bool) -> Vec<&str> {
     let mut stretches = vec![];
     let (mut start, mut at) = (None, 0);
     while at < text.len() {
         let piece = &text[at..piece_end(text, at)];
-        match (may_be_encoded(piece), start) {
+        match (is_wanted(piece), start) {
             (true, None) => start = Some(at),
             (false, Some(from)) => {
                 stretches.push(&text[from..at]);

@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn no_single_part_of_the_result_can_go() {
         // A test that is not monotone: an even number of parts with the third one.
-        let works = |parts: &[usize]| parts.contains(&2) && (parts.len() % 2 == 0 || parts.len() == 1);
+        let works = |parts: &[usize]| parts.contains(&2) && (parts.len().is_multiple_of(2) || parts.len() == 1);
         for size in 2..40 {
             let (kept, _) = reduce(size, works);
             for left_out in 0..kept.len() {

@@ -93,7 +93,7 @@ fn an_agent_that_needs_an_order_and_the_marker_keeps_one_sentence() {
 #[test]
 fn an_attack_that_succeeds_half_of_the_time_has_a_reproducer_with_its_rate() {
     // Pseudo-random, so that no schedule of trials meets only one kind.
-    let folder = with_model(|n| (n.wrapping_mul(2_654_435_761) >> 7) % 2 == 0);
+    let folder = with_model(|n| (n.wrapping_mul(2_654_435_761) >> 7).is_multiple_of(2));
     let args = ["shrink", BY_USER, "--subject", "scripted", "--budget", "50", "--trials", "10", "--confirm", "40", "--max-trials", "600"];
     let document = folder.json(&args, 0);
     let (rate, interval) = (document["measured"]["rate"].as_f64().unwrap(), &document["measured"]["interval"]);
