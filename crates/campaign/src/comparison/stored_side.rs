@@ -45,20 +45,9 @@ pub fn handle_side<'w>(
 ) -> Result<ComparedSide<'w>, StoreError> {
     let (outline, settings) = plan;
     let mut reader = SideReader::new(workspace, Some(outline), subject, unjudged);
-    for ended in &handle.fold_ended(vec![], keep_trial)? {
-        reader.add(ended);
-    }
+    handle.for_each_ended(outline.len(), |ended| reader.add(ended))?;
     let id = (handle.storage() == RunStorage::File).then(|| handle.short_id().to_owned());
     Ok(reader.finish(SideSource::Run(id), Some(settings), &handle.spending()?))
-}
-
-/// Keeps a trial without the reasons of what was right, which nothing reads.
-fn keep_trial(kept: &mut Vec<EndedTrial>, ended: &EndedTrial) {
-    let mut ended = ended.clone();
-    for score in ended.scores.iter_mut().filter(|score| !score.reading.is_violation()) {
-        score.because.clear();
-    }
-    kept.push(ended);
 }
 
 struct SideReader<'w, 's> {

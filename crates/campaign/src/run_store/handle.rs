@@ -155,6 +155,22 @@ impl RunHandle {
         self.journal.read_blocking(move |store| store.for_each_ended(run, |ended| take(&mut into, &ended)).map(|()| into))?
     }
 
+    /// Calls `take` with every trial of a plan of this length that ended, in plan order. Few are in memory at once.
+    pub fn for_each_ended(&self, planned: u64, mut take: impl FnMut(&EndedTrial)) -> Result<(), StoreError> {
+        const BATCH_SIZE: u64 = 1024;
+        let (run, mut from) = (self.run, 0);
+        while from < planned {
+            let batch = from..from + BATCH_SIZE;
+            let read = move |store: &Store| {
+                let mut found = vec![];
+                store.for_each_ended_within(run, batch, |ended| found.push(ended)).map(|()| found)
+            };
+            self.journal.read_blocking(read)??.iter().for_each(&mut take);
+            from += BATCH_SIZE;
+        }
+        Ok(())
+    }
+
     /// Calls `take` with `into` and the transcript and scores of every trial, in plan order, and returns `into`.
     pub fn fold_transcripts<T: Send + 'static>(
         &self,
