@@ -50,6 +50,7 @@ fn run_input(target: &FuzzTarget, bytes: &[u8]) {
     }
 }
 
+#[expect(clippy::print_stderr, reason = "scripts/fuzz shows how long each target took")]
 fn fuzz(name: &str) {
     if std::env::var(TARGET_VARIABLE).is_ok_and(|only| only != name) {
         return;

@@ -47,6 +47,14 @@ fn every_example_is_clean_passes_its_reference_and_fails_echo() {
     }
 }
 
+/// Every gate of every example can fail, and no case is passed by an agent that does nothing.
+#[test]
+fn every_example_passes_its_selftest() {
+    for name in examples() {
+        TestFolder::new().run(&["selftest", "-w", &example(&name)]).assert_exit(0).assert_stdout("0 problems");
+    }
+}
+
 #[test]
 fn other_trades_read_no_defi_word() {
     for (name, case) in [("files", "tidy_up_the_draft"), ("support", "broken_teapot_is_paid_back")] {

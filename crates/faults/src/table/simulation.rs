@@ -89,7 +89,8 @@ fn acts_before_looking(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     let (at, behind) = scene.case.expect.rules.iter().find_map(|rule| match &rule.value {
         Rule::Before(first, then) => {
             let at = steps.iter().position(|step| is_moved(step) && calls(step, first))?;
-            let is_goal = |step: &ReferenceStep| step.agent == steps[at].agent && calls(step, then) && !is_dry_run(step);
+            let agent = |step: &ReferenceStep| step.agent.as_ref().map(|agent| agent.value.clone());
+            let is_goal = |step: &ReferenceStep| agent(step) == agent(&steps[at]) && calls(step, then) && !is_dry_run(step);
             Some((at, at + steps[at..].iter().position(is_goal)?))
         }
         Rule::After(..)

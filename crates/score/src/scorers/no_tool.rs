@@ -53,12 +53,10 @@ impl Scorer for NoTool {
 
 /// Returns whether the user hears from the subject: an answer or a question with words in it, or a refusal.
 fn is_answer(happened: &EventKind) -> bool {
-    match happened {
-        EventKind::Said { text } | EventKind::Asked { text } => !text.trim().is_empty(),
-        EventKind::Refused { .. } => true,
-        #[expect(clippy::wildcard_enum_match_arm, reason = "no other event reaches the user")]
-        _ => false,
+    if let EventKind::Said { text } | EventKind::Asked { text } = happened {
+        return !text.trim().is_empty();
     }
+    matches!(happened, EventKind::Refused { .. })
 }
 
 fn fixture(happened: EventKind) -> EvidenceFixture {

@@ -136,7 +136,8 @@ pub(super) fn two_runs() -> PageScene {
     let text = scene.folder.read(tools);
     scene.folder.write(tools, text.replacen("description: ", "description: Now and always, ", 1));
     scene.replaced = vec![("8d41f0", both), ("52ab9e", one)];
-    scene
+    // The model is worse than the baseline, and both miss gates.
+    scene.with_exit("compare 8d41f0@", 1).with_exit("run --subject", 1)
 }
 
 /// Two stored runs of one case of the embedded workspace.
