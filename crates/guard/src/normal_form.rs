@@ -172,7 +172,7 @@ mod tests {
             ("53nd 7h15", " send this "),
             ("ｓｅｎｄ “now”", " send \u{6} now \u{6} "),
             ("s\u{336}e\u{336}nd, envía", " send \u{2} envia "),
-            ("250USDC を", " \u{3} usdc を "),
+            ("250 USDCを", " \u{3} usdc を "),
             ("0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045に", " \u{4} に "),
             ("data 0xa9059cbb00", " data \u{5} "),
             ("", " "),
