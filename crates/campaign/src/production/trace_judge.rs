@@ -9,8 +9,9 @@ use serde_json::Value;
 use store::StoreError;
 use store::production::{KeptTrace, OpenTrace, ProductionStore, TraceDecision, TraceId};
 
-/// Traces that are decided in one commit.
-const GROUP: usize = 64;
+/// Traces that are decided in one commit, and the bytes after which the commit comes earlier.
+const GROUP: usize = 256;
+const GROUP_BYTES: usize = 16 << 20;
 /// Seconds by which the clock of a client may differ from ours. Beyond, our own time counts.
 const MAX_SKEW_S: u64 = 86_400;
 
@@ -115,19 +116,27 @@ pub fn settle_traces(
         if settled.is_empty() {
             break;
         }
-        let mut decisions = Vec::with_capacity(settled.len());
+        let (mut decisions, mut bytes, mut has_grown) = (vec![], 0, false);
         for open in settled {
             let decision = judge.decide(&open, &store.spans_of(&open.trace)?);
             match &decision {
-                TraceDecision::Keep(_) => result.kept += 1,
+                TraceDecision::Keep(kept) => {
+                    result.kept += 1;
+                    bytes += kept.facts.len() + kept.scores.len() + kept.transcript.len();
+                }
                 TraceDecision::Drop => result.dropped += 1,
                 TraceDecision::Unreadable => result.unreadable += 1,
             }
             decisions.push((open, decision));
+            if bytes > GROUP_BYTES {
+                has_grown |= store.decide(&decisions, now_ms)? < decisions.len() as u64;
+                decisions.clear();
+                bytes = 0;
+            }
         }
-        let count = decisions.len() as u64;
-        if store.decide(&decisions, now_ms)? < count {
-            // Some grew meanwhile; they settle later.
+        has_grown |= store.decide(&decisions, now_ms)? < decisions.len() as u64;
+        if has_grown {
+            // Those that grew meanwhile settle later.
             break;
         }
     }

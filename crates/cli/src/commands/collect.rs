@@ -47,7 +47,7 @@ async fn serve_until_stopped(io: &CliOutput, workspace: &Workspace, args: &Colle
     let lines = args.alerts.as_deref().map(files::open_append).transpose().map_err(UserError::caused_by)?;
     let settings = settings(workspace, args, clock, gauges.clone())?;
     create_parent(&args.traces.traces)?;
-    let store = ProductionStore::open(&args.traces.traces)?;
+    let store = ProductionStore::open(&args.traces.traces)?.with_relaxed_commits()?;
     let mut delivery = AlertDelivery { io, store: ProductionStore::open(&args.traces.traces)?, lines, webhook, clock };
     let collector = Collector::start(settings).await.map_err(collector_error)?;
     for at in collector.addresses() {

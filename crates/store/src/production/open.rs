@@ -105,4 +105,14 @@ impl ProductionStore {
         transaction.commit()?;
         Ok(Self { connection })
     }
+
+    /// Lets a power cut undo the last commits of this connection. For decisions, which are then made again; never for spans.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be used.
+    pub fn with_relaxed_commits(self) -> Result<Self, StoreError> {
+        self.connection.pragma_update(None, "synchronous", "NORMAL")?;
+        Ok(self)
+    }
 }
