@@ -119,7 +119,9 @@ impl AssertionType {
             AssertionShape::Threshold => AssertionSubject::Usage,
             AssertionShape::ToolNames | AssertionShape::Steps => AssertionSubject::Steps,
             AssertionShape::Spans | AssertionShape::Skills | AssertionShape::Source => AssertionSubject::Reply,
-            AssertionShape::OptionalThreshold if !matches!(self, AssertionType::IsHtml | AssertionType::ContainsHtml | AssertionType::IsRefusal) => {
+            AssertionShape::OptionalThreshold
+                if !matches!(self, AssertionType::IsHtml | AssertionType::ContainsHtml | AssertionType::IsRefusal) =>
+            {
                 AssertionSubject::Reply
             }
             AssertionShape::Text if self == AssertionType::FinishReason => AssertionSubject::Reply,
@@ -157,7 +159,10 @@ pub enum AssertionValue {
     Json(Value),
     Pattern(TextPattern),
     Schema(JsonSchema),
-    PathTest { path: JsonPath, test: PathTest },
+    PathTest {
+        path: JsonPath,
+        test: PathTest,
+    },
     /// Pattern of JavaScript.
     Ecma(EcmaPattern),
     Words(CountRange),
@@ -310,7 +315,10 @@ pub(super) fn read_assertion(node: &YamlNode, report: &ProblemReport) -> Option<
         None
     };
     if kind.subject() == AssertionSubject::Reply {
-        wrong("reads the reply of a provider, which a trial does not have", "use it in a config of promptfoo, or ask a scorer of scorers.yaml");
+        wrong(
+            "reads the reply of a provider, which a trial does not have",
+            "use it in a config of promptfoo, or ask a scorer of scorers.yaml",
+        );
         return None;
     }
     let shaped = |read: &dyn Fn(&Value) -> Result<AssertionValue, String>| match fields.get("value") {
@@ -441,7 +449,9 @@ fn read_shaped(kind: AssertionType, value: &Value, reading: ValueReading) -> Res
         AssertionType::ToolCallF1 => {
             let names: Vec<String> = match value {
                 Value::String(line) => line.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect(),
-                Value::Array(items) => items.iter().map(js_text).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect(),
+                Value::Array(items) => {
+                    items.iter().map(js_text).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+                }
                 Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => vec![],
             };
             if names.is_empty() { Err("needs the name of at least one tool".to_owned()) } else { Ok(AssertionValue::TextList(names)) }
@@ -535,7 +545,9 @@ fn promptfoo_value(kind: AssertionType, value: Option<&Value>, threshold: Option
         AssertionShape::Threshold if threshold.is_none() => Err("lacks \"threshold\"".to_owned()),
         AssertionShape::Threshold | AssertionShape::OptionalThreshold => Ok(AssertionValue::Absent),
         AssertionShape::Elements => value.map_or(Ok(AssertionValue::Absent), read_elements),
-        AssertionShape::Spans if kind == AssertionType::ErrorSpans => Ok(AssertionValue::Spans(read_error_spans(value.unwrap_or(&Value::Null)))),
+        AssertionShape::Spans if kind == AssertionType::ErrorSpans => {
+            Ok(AssertionValue::Spans(read_error_spans(value.unwrap_or(&Value::Null))))
+        }
         AssertionShape::References | AssertionShape::ToolNames | AssertionShape::Words | AssertionShape::Steps => {
             read_shaped(kind, required()?, ValueReading::Lenient)
         }
@@ -578,7 +590,9 @@ pub(super) fn js_text(value: &Value) -> String {
             Some(float) if float.fract() == 0.0 && float.abs() < 1e15 => format!("{float:.0}"),
             Some(_) | None => number.to_string(),
         },
-        Value::Array(items) => items.iter().map(|item| if item.is_null() { String::new() } else { js_text(item) }).collect::<Vec<_>>().join(","),
+        Value::Array(items) => {
+            items.iter().map(|item| if item.is_null() { String::new() } else { js_text(item) }).collect::<Vec<_>>().join(",")
+        }
         Value::Object(_) => "[object Object]".to_owned(),
         Value::Null | Value::Bool(_) => value.to_string(),
     }

@@ -75,14 +75,17 @@ mod tests {
 
     #[test]
     fn portable_patterns_are_searched_here() {
-        for (source, text, found) in [("^a.c$", "abc", true), ("\\d{2,}", "a1", false), ("[a-z\\-]+@x", "q-w@x", true), ("(?:a|b)c", "bc", true)] {
+        for (source, text, found) in
+            [("^a.c$", "abc", true), ("\\d{2,}", "a1", false), ("[a-z\\-]+@x", "q-w@x", true), ("(?:a|b)c", "bc", true)]
+        {
             assert_eq!(EcmaPattern::new(source).is_match(text), Some(found), "{source}");
         }
     }
 
     #[test]
     fn patterns_of_javascript_alone_are_left_to_it() {
-        for source in ["(?=a)", "(a)\\1", "[[:alpha:]]", "[a&&b]", "\\Aa", "\\p{L}", "(?i)a", "(?<n>a)", "a{", "(", "[]a]", "\\u{41}", "é"] {
+        for source in ["(?=a)", "(a)\\1", "[[:alpha:]]", "[a&&b]", "\\Aa", "\\p{L}", "(?i)a", "(?<n>a)", "a{", "(", "[]a]", "\\u{41}", "é"]
+        {
             assert_eq!(EcmaPattern::new(source).is_match("a"), None, "{source}");
         }
         assert_eq!(EcmaPattern::new("^.$").is_match("é"), None);

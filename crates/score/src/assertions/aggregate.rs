@@ -72,7 +72,12 @@ impl AssertionAggregate {
             reason = "Content failed guardrail safety checks".to_owned();
         }
         let mean = |(sum, weight): (f64, f64)| if weight > 0.0 { sum / weight } else { 0.0 };
-        AssertionTotals { pass, score, reason, named: self.named.iter().map(|(name, sums)| (name.clone(), (mean(*sums), sums.1))).collect() }
+        AssertionTotals {
+            pass,
+            score,
+            reason,
+            named: self.named.iter().map(|(name, sums)| (name.clone(), (mean(*sums), sums.1))).collect(),
+        }
     }
 }
 

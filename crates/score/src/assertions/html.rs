@@ -78,8 +78,7 @@ fn html_defect(text: &str) -> Option<&'static str> {
     }
 }
 
-const VOID: &[&str] =
-    &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
+const VOID: &[&str] = &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
 
 #[rustfmt::skip]
 const ELEMENTS: &[&str] = &[

@@ -26,8 +26,8 @@ mod xml_candidates;
 
 pub use aggregate::{AssertionAggregate, AssertionTotals};
 pub use script::{ScriptAnswer, ScriptGrade};
-pub use trace_spans::{TraceSpan, matches_glob};
 pub use tool_call_f1::tool_calls;
+pub use trace_spans::{TraceSpan, matches_glob};
 pub use trajectory::{TrajectoryStep, steps_of_spans};
 
 use model::suite::{AssertionType, CaseAssertion};

@@ -84,9 +84,8 @@ pub(super) fn skill_used(assertion: &CaseAssertion, input: &AssertionInput<'_>) 
             if assertion.negated && (range.min.is_some() || range.max.is_some_and(|max| max != 0.0)) {
                 return MissingEvidence::of("not-skill-used takes no bounds but max: 0");
             }
-            let matches = |used: &str| {
-                name.as_ref().is_none_or(|name| used == name) && glob.as_ref().is_none_or(|glob| matches_glob(used, glob))
-            };
+            let matches =
+                |used: &str| name.as_ref().is_none_or(|name| used == name) && glob.as_ref().is_none_or(|glob| matches_glob(used, glob));
             let count = used.iter().filter(|used| matches(used)).count() as f64;
             let min = range.min.unwrap_or(if range.max.is_some() { 0.0 } else { 1.0 });
             let within = count >= min && range.max.is_none_or(|max| count <= max);
@@ -127,7 +126,8 @@ fn call_defect(call: &Value, tools: &[Value]) -> Option<String> {
     let (Some(name), Some(arguments)) = (part("name"), part("arguments")) else {
         return Some("a call has no name or no arguments".to_owned());
     };
-    let declared = tools.iter().filter(|tool| tool.get("type").and_then(Value::as_str) == Some("function")).filter_map(|tool| tool.get("function"));
+    let declared =
+        tools.iter().filter(|tool| tool.get("type").and_then(Value::as_str) == Some("function")).filter_map(|tool| tool.get("function"));
     let Some(tool) = declared.into_iter().find(|tool| tool.get("name").and_then(Value::as_str) == Some(name)) else {
         return Some(format!("there is no tool {name:?}"));
     };

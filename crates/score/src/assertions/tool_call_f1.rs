@@ -163,7 +163,10 @@ fn delimiters(text: &str) -> Vec<Option<Delimiter>> {
                 found.push(None);
             } else {
                 let closes = fence_marker(content).is_some_and(|closing| {
-                    indent <= container + 3 && closing.starts_with(&marker[..1]) && closing.len() >= marker.len() && content.trim().len() == closing.len()
+                    indent <= container + 3
+                        && closing.starts_with(&marker[..1])
+                        && closing.len() >= marker.len()
+                        && content.trim().len() == closing.len()
                 });
                 if closes {
                     fence = None;

@@ -136,7 +136,8 @@ fn matching<'a>(spans: &'a [TraceSpan], glob: &'a str) -> impl Iterator<Item = &
 fn is_error(span: &TraceSpan) -> bool {
     let attribute = |key: &str| span.attributes.get(key);
     let set = |value: &Value| matches!(value, Value::Bool(true) | Value::Object(_) | Value::Array(_)) || value == "true";
-    let http = attribute("http.status_code").and_then(|code| code.as_f64().or_else(|| code.as_str().and_then(|code| code.trim().parse().ok())));
+    let http =
+        attribute("http.status_code").and_then(|code| code.as_f64().or_else(|| code.as_str().and_then(|code| code.trim().parse().ok())));
     let words = ["error", "failed", "failure", "exception", "timeout", "abort"];
     span.status_code.is_some_and(|code| code == 2.0 || code >= 400.0)
         || ["error", "exception", "failed", "failure"].iter().any(|key| attribute(key).is_some_and(set))
@@ -151,9 +152,14 @@ mod tests {
 
     #[test]
     fn globs_ignore_letter_case() {
-        for (name, glob, found) in
-            [("get_Quote", "GET_*", true), ("ab", "a?", true), ("a", "a?", false), ("", "*", true), ("axbxc", "a*b*c", true), ("a.b", "a?c", false)]
-        {
+        for (name, glob, found) in [
+            ("get_Quote", "GET_*", true),
+            ("ab", "a?", true),
+            ("a", "a?", false),
+            ("", "*", true),
+            ("axbxc", "a*b*c", true),
+            ("a.b", "a?c", false),
+        ] {
             assert_eq!(matches_glob(name, glob), found, "{name} {glob}");
         }
     }

@@ -119,9 +119,9 @@ fn ignored(key: &str, ignore: &[String]) -> bool {
 /// Returns a mapping without some of its entries; any other value as it is.
 fn without(value: &Value, leave_out: impl Fn(&str, &Value) -> bool) -> Value {
     match value {
-        Value::Object(fields) => {
-            Value::Object(fields.iter().filter(|(key, value)| !leave_out(key, value)).map(|(key, value)| (key.clone(), value.clone())).collect())
-        }
+        Value::Object(fields) => Value::Object(
+            fields.iter().filter(|(key, value)| !leave_out(key, value)).map(|(key, value)| (key.clone(), value.clone())).collect(),
+        ),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => value.clone(),
     }
 }
@@ -140,8 +140,17 @@ fn contains_args(found: &Value, wanted: &Value) -> bool {
 }
 
 const NAME_KEYS: &[&str] = &[
-    "tool.name", "tool_name", "tool", "function.name", "function_name", "ai.toolCall.name", "gen_ai.tool.name", "agent.tool_name", "agent.tool",
-    "agent.toolName", "codex.mcp.tool",
+    "tool.name",
+    "tool_name",
+    "tool",
+    "function.name",
+    "function_name",
+    "ai.toolCall.name",
+    "gen_ai.tool.name",
+    "agent.tool_name",
+    "agent.tool",
+    "agent.toolName",
+    "codex.mcp.tool",
 ];
 #[rustfmt::skip]
 const ARGUMENT_KEYS: &[&str] = &[
@@ -315,5 +324,6 @@ fn is_reasoning(span: &TraceSpan) -> bool {
 }
 
 fn is_message(span: &TraceSpan) -> bool {
-    span.attributes.get("codex.item.type").is_some_and(|kind| kind == "agent_message") || ["agent response", "send input"].contains(&span.name.as_str())
+    span.attributes.get("codex.item.type").is_some_and(|kind| kind == "agent_message")
+        || ["agent response", "send input"].contains(&span.name.as_str())
 }

@@ -20,7 +20,8 @@ static CLOSING_QUOTE: LazyLock<Regex> = pattern!("([^'])' ");
 static SHORT_ENDINGS: LazyLock<Regex> = pattern!("'([sSmMdD]) ");
 static ENDINGS: LazyLock<Regex> = pattern!("('ll|'LL|'re|'RE|'ve|'VE|n't|N'T) ");
 static CONTRACTIONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let sources = ["(can)(not)", "(d)('ye)", "(gim)(me)", "(gon)(na)", "(got)(ta)", "(lem)(me)", "(more)('n)", "(wan)(na)", "('t)(is)", "('t)(was)"];
+    let sources =
+        ["(can)(not)", "(d)('ye)", "(gim)(me)", "(gon)(na)", "(got)(ta)", "(lem)(me)", "(more)('n)", "(wan)(na)", "('t)(is)", "('t)(was)"];
     sources.iter().map(|source| Regex::new(&format!("(?i){source}")).unwrap_or_else(|why| unreachable!("{why}"))).collect()
 });
 

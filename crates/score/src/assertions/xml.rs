@@ -291,9 +291,8 @@ fn attach(stack: &mut [XmlElement], element: XmlElement) {
 
 /// Checks that every prefix is declared.
 fn check_prefixes(element: &XmlElement, declared: &[String], scopes: &[Vec<String>]) -> XmlResult<()> {
-    let known = |prefix: &str| {
-        XML_NAMES.contains(&prefix) || declared.iter().chain(scopes.iter().flatten()).any(|declared| declared == prefix)
-    };
+    let known =
+        |prefix: &str| XML_NAMES.contains(&prefix) || declared.iter().chain(scopes.iter().flatten()).any(|declared| declared == prefix);
     for name in std::iter::once(&element.name).chain(&element.attributes) {
         if let Some((prefix, local)) = name.split_once(':')
             && (local.is_empty() || local.contains(':') || !known(prefix))

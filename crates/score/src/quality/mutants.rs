@@ -4,7 +4,8 @@ use super::altered_args::altered_argument;
 use crate::confusability::ConfusablePair;
 use indexmap::IndexMap;
 use model::suite::{
-    ArgMatcher, ArgValue, AssertedText, AssertionSubject, Case, CaseAssertion, ExpectedCall, ExpectedCalls, ReferenceAction, ReferenceStep, SuiteKind,
+    ArgMatcher, ArgValue, AssertedText, AssertionSubject, Case, CaseAssertion, ExpectedCall, ExpectedCalls, ReferenceAction, ReferenceStep,
+    SuiteKind,
 };
 use model::{Location, ParamKind, ParamSpec, Spanned, Tool, Workspace};
 use serde_json::{Map, Value};

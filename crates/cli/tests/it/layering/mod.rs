@@ -24,20 +24,25 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("guard", &["disguise", "model"]),
     ("score", &["disguise", "jsongen", "lexical", "model"]),
     ("launcher", &[]),
+    ("script", &[]),
+    ("promptfoo", &["model", "score", "script"]),
     ("bindings", &[]),
     ("world", &["bindings", "jsongen", "launcher", "model"]),
     ("store", &["model"]),
     ("run", &["baseline", "disguise", "guard", "launcher", "lexical", "model", "store", "world"]),
     ("campaign", &["attack", "disguise", "faults", "foreign", "model", "run", "score", "store", "world"]),
     ("testkit", &["model"]),
-    ("cli", &["attack", "campaign", "faults", "foreign", "guard", "launcher", "model", "run", "score", "store", "world"]),
+    (
+        "cli",
+        &["attack", "campaign", "faults", "foreign", "guard", "launcher", "model", "promptfoo", "run", "score", "script", "store", "world"],
+    ),
 ];
 
 /// Libraries that pure crates must not use, because they allow I/O.
 const FORBIDDEN_LIBRARIES: &[(&str, &[&str])] = &[
     ("model", &["tokio", "reqwest", "rusqlite", "rmcp", "proptest"]),
     ("foreign", &["tokio", "reqwest", "rusqlite", "rmcp", "futures"]),
-    ("score", &["tokio", "reqwest", "rusqlite", "rmcp", "futures", "revm", "alloy-dyn-abi", "alloy-sol-types", "alloy-json-abi"]),
+    ("score", &["tokio", "reqwest", "rusqlite", "rmcp", "futures", "rquickjs", "revm", "alloy-dyn-abi", "alloy-sol-types", "alloy-json-abi"]),
 ];
 
 /// Top-level modules that a top-level module may use. A crate that is not listed has only one.
