@@ -20,7 +20,7 @@ const DEFAULT_TIMEOUT_MS: u64 = 300_000;
 /// Most passes in which variables of promptfoo's mode name other variables.
 const MAX_VAR_PASSES: usize = 5;
 
-/// What calls of providers need of the machine.
+/// Client, scripts and environment for calls of providers.
 #[derive(Debug)]
 pub struct ProviderEnvironment {
     pub client: reqwest::Client,
@@ -55,7 +55,7 @@ pub struct TestRow {
     pub score: f64,
     /// The test could not be decided.
     pub error: Option<String>,
-    /// Why it failed; empty if it passed.
+    /// Reason of the verdict.
     pub reason: String,
     pub named: IndexMap<String, (f64, f64)>,
     pub components: Vec<Value>,
@@ -164,8 +164,12 @@ impl SuiteRunner<'_> {
             write(&row)?;
         }
         drop(rows);
+        let mut computed = 0;
         for column in &mut totals.columns {
-            self.derive(column).await?;
+            computed = self.derive(column).await?.max(computed);
+        }
+        if computed < self.suite.derived_metrics.len() && self.mode == AssertionMode::Strict && totals.total() > 0 {
+            return Err("a derived metric cannot be computed for any provider and prompt; check its names and its arithmetic".to_owned());
         }
         totals.duration_ms = begin.elapsed().as_millis() as u64;
         Ok(totals)
@@ -277,8 +281,10 @@ impl SuiteRunner<'_> {
         Ok(())
     }
 
-    /// Computes the derived metrics of a column from the sums of its metrics.
-    async fn derive(&self, column: &mut ColumnTotals) -> Result<(), String> {
+    /// Computes the derived metrics of a column from the sums of its metrics, and returns their number. One that names a metric which the
+    /// column does not have is left out; in promptfoo it is 0.
+    async fn derive(&self, column: &mut ColumnTotals) -> Result<usize, String> {
+        let mut computed = 0;
         for metric in &self.suite.derived_metrics {
             let mut scope: Map<String, Value> = column.named.iter().map(|(name, sum)| (name.clone(), json!(sum))).collect();
             scope.insert("__count".to_owned(), (column.passed + column.failed + column.errors).into());
@@ -289,20 +295,19 @@ impl SuiteRunner<'_> {
             let expression = metric.value.replace('^', "**");
             let request = ScriptRequest::Body { source: body.to_owned(), output: Value::Object(scope), context: expression.into() };
             let reply = self.environment.pool.run(request).await.map_err(|why| why.to_string())?;
-            match (reply, self.mode) {
-                (ScriptReply::Returned { value, .. }, _) if value.is_number() => {
+            match reply {
+                ScriptReply::Returned { value, .. } if value.is_number() => {
                     column.named.insert(metric.name.clone(), value.as_f64().unwrap_or_default());
+                    computed += 1;
                 }
-                // promptfoo leaves a metric that cannot be computed at 0.
-                (_, AssertionMode::Compat) => {
-                    column.named.entry(metric.name.clone()).or_default();
-                }
-                (reply, AssertionMode::Strict) => {
-                    return Err(format!("the derived metric {:?} cannot be computed: {reply:?}", metric.name));
+                ScriptReply::Returned { .. } | ScriptReply::Rendered(_) | ScriptReply::Threw(_) | ScriptReply::Stopped(_) => {
+                    if self.mode == AssertionMode::Compat {
+                        column.named.entry(metric.name.clone()).or_default();
+                    }
                 }
             }
         }
-        Ok(())
+        Ok(computed)
     }
 }
 

@@ -34,6 +34,7 @@ mod output_file;
 mod own_measures;
 mod own_nodes;
 mod own_tools;
+mod promptfoo;
 mod published;
 mod recordings;
 mod red_team;
