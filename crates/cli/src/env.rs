@@ -31,6 +31,11 @@ pub(crate) fn is_launcher() -> bool {
     std::env::args_os().nth(1).is_some_and(|word| word == launcher::LAUNCHER_ARGUMENT)
 }
 
+/// Returns true if this process is to run scripts of others.
+pub(crate) fn is_script_host() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| word == script::SCRIPT_ARGUMENT)
+}
+
 /// Returns the file of this program.
 pub(crate) fn own_program() -> Option<PathBuf> {
     std::env::current_exe().ok()

@@ -100,6 +100,41 @@ fn read_bounded(path: &Path) -> io::Result<Option<String>> {
     Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
 }
 
+/// Largest file of tests of a promptfoo config.
+const MAX_TESTS_BYTES: u64 = 64 << 20;
+
+/// Reads a text file of a promptfoo config, which may hold many tests.
+pub(crate) fn read_tests(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut bytes = vec![];
+    fs::File::open(path)?.take(MAX_TESTS_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_TESTS_BYTES {
+        return Err(io::Error::other(format!("it has more than {MAX_TESTS_BYTES} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
+}
+
+/// Returns the files below a folder that a pattern with `*`, `?` and `**` matches, sorted, as paths from that folder.
+pub(crate) fn matching_files(folder: &Path, pattern: &str) -> Vec<String> {
+    let parts: Vec<&str> = pattern.trim_start_matches("./").split('/').filter(|part| !part.is_empty()).collect();
+    let start = if pattern.starts_with('/') { PathBuf::from("/") } else { folder.to_owned() };
+    let mut found = vec![];
+    if add_matches(&start, &parts, 0, &mut found).is_err() {
+        return vec![];
+    }
+    found.iter().map(|path| with_forward_slashes(path.strip_prefix(folder).unwrap_or(path))).collect()
+}
+
+/// Creates a file and its folder, for a text that is written piece by piece while a run goes on.
+pub(crate) fn create(path: &Path) -> io::Result<io::BufWriter<fs::File>> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::File::create(path).map(io::BufWriter::new)
+}
+
 /// Reads a text file named on the command line.
 pub(crate) fn read_file(path: &Path) -> io::Result<String> {
     // Reading a pipe could block forever.

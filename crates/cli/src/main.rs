@@ -28,6 +28,9 @@ fn main() -> ExitCode {
     if env::is_launcher() {
         return launcher::run_launcher();
     }
+    if env::is_script_host() {
+        return script::run_script_host().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
     launcher::hide_process();
     launcher::enable_launcher();
     ::run::providers::install_tls_provider();
@@ -39,6 +42,9 @@ fn main() -> ExitCode {
     };
     let source = WorkspaceSource::choose(&cli.global);
     let io = CliOutput::new(&cli.global, &source);
+    if let CliCommand::Promptfoo(args) = &cli.command {
+        return commands::promptfoo(&io, args);
+    }
     for warning in args::former_flag_warnings(std::env::args()) {
         io.print_message(&warning);
     }
@@ -60,6 +66,7 @@ fn main() -> ExitCode {
         CliCommand::Smoke(args) => commands::smoke(&io, &source, &args),
         CliCommand::Selftest(args) => commands::selftest(&io, &source, &args),
         CliCommand::Run(args) => commands::run(&io, &source, &args),
+        CliCommand::Promptfoo(_) => ExitKind::Usage,
         CliCommand::RedTeam(args) => commands::red_team(&io, &source, *args),
         CliCommand::Shrink(args) => commands::shrink(&io, &source, &args),
         CliCommand::Runs(command) => commands::runs(&io, &command),

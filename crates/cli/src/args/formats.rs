@@ -34,8 +34,20 @@ pub(crate) fn command_line() -> Command {
 /// Mistakes in the arguments, and requests for help or the version.
 pub(crate) fn parse_command_line(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = command_line();
-    let mut matches: ArgMatches = command.try_get_matches_from_mut(args)?;
+    let mut matches: ArgMatches = command.try_get_matches_from_mut(with_config_command(args.into_iter().collect()))?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// Reads `run CONFIG.yaml` as `promptfoo CONFIG.yaml`. No other first argument of `run` has such an ending.
+fn with_config_command(mut args: Vec<OsString>) -> Vec<OsString> {
+    let is_config = |word: &OsString| {
+        let word = word.to_string_lossy();
+        !word.starts_with('-') && [".yaml", ".yml", ".json"].iter().any(|ending| word.ends_with(ending))
+    };
+    if args.get(1).is_some_and(|word| word == "run") && args.get(2).is_some_and(is_config) {
+        args[1] = "promptfoo".into();
+    }
+    args
 }
 
 /// Replaces the option of all commands in one of them and in those below it.

@@ -11,6 +11,7 @@ mod guard;
 mod list;
 mod logs;
 mod production;
+mod promptfoo;
 mod red_team;
 mod report_files;
 mod run;
@@ -32,6 +33,7 @@ pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
 pub(crate) use guard::{GuardCommand, GuardEvalArgs, SplitArg};
 pub(crate) use list::{ListArgs, ListTarget};
 pub(crate) use production::{CollectArgs, TracesArgs, WatchArgs};
+pub(crate) use promptfoo::PromptfooArgs;
 pub(crate) use red_team::RedTeamArgs;
 pub(crate) use report_files::{ReportFileArgs, ReportKind};
 pub(crate) use run::{DefenceArg, RunArgs, SmokeArgs};
@@ -126,6 +128,11 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  bardo-eval run                          the lexical baseline: no key, no network\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run\n  bardo-eval run --subject 'process:python3 agent.py' --limit 5 --timeout 30 --max-fail 3"
     )]
     Run(Box<RunArgs>),
+    /// Run a config of promptfoo; `run CONFIG.yaml` is the same
+    #[command(
+        after_help = "Examples:\n  bardo-eval run promptfooconfig.yaml -o results.json\n  bardo-eval run promptfooconfig.yaml --compat promptfoo -j 16 -o junit.xml\n  bardo-eval run promptfooconfig.yaml --filter-pattern swap --repeat 3 --var chain=base\n\nExit codes: 0 all tests passed, 1 a test failed, 2 mistakes in the config (nothing was run), 3 a test is in error or none was selected. With --compat promptfoo: 0, 100 for failed tests, 1 for mistakes."
+    )]
+    Promptfoo(PromptfooArgs),
     /// Attack a subject through every channel and judge what the attacks reached
     #[command(
         name = "redteam",

@@ -37,6 +37,7 @@ mod own_measures;
 mod own_nodes;
 mod own_tools;
 mod production;
+mod promptfoo;
 mod published;
 mod recordings;
 mod red_team;

@@ -1,6 +1,11 @@
 //! Assertions of a case: tests of a text of the trial. Type names and their meaning are those of promptfoo; `json_path` is ours.
 
+use super::ecma_pattern::EcmaPattern;
 use super::json_path::{JsonPath, read_json_path};
+use super::step_expectation::{
+    CountRange, SkillExpectation, SpanExpectation, StepExpectation, ValueReading, read_error_spans, read_skills_used, read_span_count,
+    read_span_duration, read_step_count, read_tool_arguments, read_tool_sequence, read_tools_used, read_word_count,
+};
 use crate::catalog::JsonSchema;
 use crate::location::{Location, Spanned};
 use crate::problem::{Problem, ProblemReport, did_you_mean};
@@ -16,6 +21,12 @@ text_enum! {
         Contains "contains", Icontains "icontains", ContainsAny "contains-any", ContainsAll "contains-all",
         IcontainsAny "icontains-any", IcontainsAll "icontains-all", Equals "equals", StartsWith "starts-with", Regex "regex",
         IsJson "is-json", ContainsJson "contains-json", JsonPath "json_path", Levenshtein "levenshtein", Latency "latency", Cost "cost",
+        WordCount "word-count", RougeN "rouge-n", Bleu "bleu", Gleu "gleu", IsXml "is-xml", ContainsXml "contains-xml",
+        IsHtml "is-html", ContainsHtml "contains-html", IsRefusal "is-refusal", ToolCallF1 "tool-call-f1",
+        ToolUsed "trajectory:tool-used", ToolSequence "trajectory:tool-sequence", ToolArguments "trajectory:tool-args-match",
+        StepCount "trajectory:step-count", SpanCount "trace-span-count", SpanDuration "trace-span-duration", ErrorSpans "trace-error-spans",
+        FinishReason "finish-reason", Perplexity "perplexity", PerplexityScore "perplexity-score", Guardrails "guardrails",
+        SkillUsed "skill-used", ValidToolsCall "is-valid-openai-tools-call", Javascript "javascript",
     }
 }
 
@@ -32,14 +43,43 @@ enum AssertionShape {
     PathTest,
     /// Only a threshold.
     Threshold,
+    /// Nothing, or a threshold.
+    OptionalThreshold,
+    /// Texts that the text is compared with, or one text.
+    References,
+    /// Paths of elements, or nothing.
+    Elements,
+    ToolNames,
+    Words,
+    Steps,
+    Spans,
+    Skills,
+    /// Source code of a function body.
+    Source,
+}
+
+/// Source of what an assertion reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AssertionSubject {
+    /// A text of the trial.
+    Text,
+    /// Response time and cost.
+    Usage,
+    /// Tool calls of the trial.
+    Steps,
+    /// Reply of a provider, with its metadata. Only configs of promptfoo have one.
+    Reply,
 }
 
 impl AssertionType {
     fn value_shape(self) -> AssertionShape {
         match self {
-            AssertionType::Contains | AssertionType::Icontains | AssertionType::StartsWith | AssertionType::Levenshtein => {
-                AssertionShape::Text
-            }
+            AssertionType::Contains
+            | AssertionType::Icontains
+            | AssertionType::StartsWith
+            | AssertionType::Levenshtein
+            | AssertionType::RougeN
+            | AssertionType::FinishReason => AssertionShape::Text,
             AssertionType::ContainsAny | AssertionType::ContainsAll | AssertionType::IcontainsAny | AssertionType::IcontainsAll => {
                 AssertionShape::TextList
             }
@@ -48,12 +88,54 @@ impl AssertionType {
             AssertionType::IsJson | AssertionType::ContainsJson => AssertionShape::OptionalSchema,
             AssertionType::JsonPath => AssertionShape::PathTest,
             AssertionType::Latency | AssertionType::Cost => AssertionShape::Threshold,
+            AssertionType::IsHtml
+            | AssertionType::ContainsHtml
+            | AssertionType::IsRefusal
+            | AssertionType::Perplexity
+            | AssertionType::PerplexityScore
+            | AssertionType::Guardrails
+            | AssertionType::ValidToolsCall => AssertionShape::OptionalThreshold,
+            AssertionType::Bleu | AssertionType::Gleu => AssertionShape::References,
+            AssertionType::IsXml | AssertionType::ContainsXml => AssertionShape::Elements,
+            AssertionType::ToolCallF1 => AssertionShape::ToolNames,
+            AssertionType::WordCount => AssertionShape::Words,
+            AssertionType::ToolUsed | AssertionType::ToolSequence | AssertionType::ToolArguments | AssertionType::StepCount => {
+                AssertionShape::Steps
+            }
+            AssertionType::SpanCount | AssertionType::SpanDuration | AssertionType::ErrorSpans => AssertionShape::Spans,
+            AssertionType::SkillUsed => AssertionShape::Skills,
+            AssertionType::Javascript => AssertionShape::Source,
         }
     }
 
     /// Returns whether it measures the trial and not one of its texts.
     pub fn measures_usage(self) -> bool {
-        self.value_shape() == AssertionShape::Threshold
+        self.subject() == AssertionSubject::Usage
+    }
+
+    /// Returns the source of what it reads.
+    pub fn subject(self) -> AssertionSubject {
+        match self.value_shape() {
+            AssertionShape::Threshold => AssertionSubject::Usage,
+            AssertionShape::ToolNames | AssertionShape::Steps => AssertionSubject::Steps,
+            AssertionShape::Spans | AssertionShape::Skills | AssertionShape::Source => AssertionSubject::Reply,
+            AssertionShape::OptionalThreshold
+                if !matches!(self, AssertionType::IsHtml | AssertionType::ContainsHtml | AssertionType::IsRefusal) =>
+            {
+                AssertionSubject::Reply
+            }
+            AssertionShape::Text if self == AssertionType::FinishReason => AssertionSubject::Reply,
+            AssertionShape::Text
+            | AssertionShape::TextList
+            | AssertionShape::AnyValue
+            | AssertionShape::Pattern
+            | AssertionShape::OptionalSchema
+            | AssertionShape::PathTest
+            | AssertionShape::OptionalThreshold
+            | AssertionShape::References
+            | AssertionShape::Elements
+            | AssertionShape::Words => AssertionSubject::Text,
+        }
     }
 }
 
@@ -77,7 +159,18 @@ pub enum AssertionValue {
     Json(Value),
     Pattern(TextPattern),
     Schema(JsonSchema),
-    PathTest { path: JsonPath, test: PathTest },
+    PathTest {
+        path: JsonPath,
+        test: PathTest,
+    },
+    /// Pattern of JavaScript.
+    Ecma(EcmaPattern),
+    Words(CountRange),
+    Steps(StepExpectation),
+    Spans(SpanExpectation),
+    Skills(SkillExpectation),
+    /// JavaScript. Its answer is evidence of the run.
+    Source(String),
 }
 
 /// Test of the value at a path.
@@ -116,6 +209,21 @@ impl CaseAssertion {
         }
     }
 
+    /// Reads an assertion of promptfoo from its type, value and threshold, with the values that promptfoo accepts.
+    ///
+    /// # Errors
+    ///
+    /// Returns a mistake that promptfoo reports when it decides the assertion.
+    pub fn from_promptfoo(type_name: &str, value: Option<&Value>, threshold: Option<f64>) -> Result<Self, String> {
+        let (base, negated) = type_name.strip_prefix("not-").map_or((type_name, false), |base| (base, true));
+        let kind = AssertionType::parse(base)
+            .filter(|kind| *kind != AssertionType::JsonPath)
+            .ok_or_else(|| format!("there is no assertion of type {type_name:?}"))?;
+        let value = promptfoo_value(kind, value.filter(|value| !value.is_null()), threshold).map_err(|what| format!("{kind} {what}"))?;
+        let at = ProblemReport::new("assertion").location(1);
+        Ok(Self { kind, negated, value, threshold, on: AssertedText::Said, at })
+    }
+
     /// Returns the type as written: `not-contains`.
     pub fn type_name(&self) -> String {
         format!("{}{}", if self.negated { "not-" } else { "" }, self.kind)
@@ -142,6 +250,11 @@ impl fmt::Display for CaseAssertion {
                     PathTest::Schema(_) => write!(f, "fits a schema")?,
                 }
             }
+            AssertionValue::Ecma(pattern) => write!(f, " {}", quoted(pattern.source()))?,
+            AssertionValue::Words(range) => write!(f, " {}", range_text(*range))?,
+            AssertionValue::Steps(steps) => write!(f, " {}", steps_text(steps))?,
+            AssertionValue::Spans(_) | AssertionValue::Skills(_) => {}
+            AssertionValue::Source(source) => write!(f, " {}", quoted(source))?,
         }
         if let Some(threshold) = self.threshold {
             write!(f, " threshold {threshold}")?;
@@ -158,6 +271,33 @@ fn quoted(text: &str) -> String {
     format!("{:?}", shortened(text))
 }
 
+fn range_text(range: CountRange) -> String {
+    match (range.min, range.max) {
+        (Some(min), Some(max)) if min == max => min.to_string(),
+        (Some(min), Some(max)) => format!("{min} to {max}"),
+        (Some(min), None) => format!("at least {min}"),
+        (None, Some(max)) => format!("at most {max}"),
+        (None, None) => String::new(),
+    }
+}
+
+fn steps_text(steps: &StepExpectation) -> String {
+    let names = |patterns: &[super::StepPattern]| {
+        let names = patterns.iter().map(|pattern| pattern.glob.as_deref().unwrap_or("*"));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    match steps {
+        StepExpectation::UsesAll(patterns) => names(patterns),
+        StepExpectation::Sequence { steps, .. } => names(steps),
+        StepExpectation::UsesCounted { pattern, range } | StepExpectation::Count { pattern, range } => {
+            format!("{} {}", names(std::slice::from_ref(pattern)), range_text(*range))
+        }
+        StepExpectation::Arguments { pattern, args, .. } => {
+            format!("{} {}", names(std::slice::from_ref(pattern)), shortened(&args.to_string()))
+        }
+    }
+}
+
 fn shortened(text: &str) -> String {
     const MAX_CHARS: usize = 60;
     if text.chars().count() <= MAX_CHARS { text.to_owned() } else { text.chars().take(MAX_CHARS - 1).chain(['…']).collect() }
@@ -170,9 +310,20 @@ pub(super) fn read_assertion(node: &YamlNode, report: &ProblemReport) -> Option<
     let has_on = fields.has("on");
     let threshold = fields.optional("threshold", number);
     let (kind, negated) = kind?;
-    let wrong = |what: &str, remedy: &str| {
+    let wrong = |what: &str, remedy: &str| -> Option<AssertionValue> {
         report.add(node.line, format!("{kind} {what}"), remedy.to_owned());
         None
+    };
+    if kind.subject() == AssertionSubject::Reply {
+        wrong(
+            "reads the reply of a provider, which a trial does not have",
+            "use it in a config of promptfoo, or ask a scorer of scorers.yaml",
+        );
+        return None;
+    }
+    let shaped = |read: &dyn Fn(&Value) -> Result<AssertionValue, String>| match fields.get("value") {
+        Some(value) => json(value, report).and_then(|value| read(&value).map_err(|what| wrong(&what, "see the table of assertions")).ok()),
+        None => wrong("lacks \"value\"", "see the table of assertions"),
     };
     let value = match kind.value_shape() {
         AssertionShape::Text => match fields.get("value").map(|value| (value, scalar_text(value))) {
@@ -198,6 +349,14 @@ pub(super) fn read_assertion(node: &YamlNode, report: &ProblemReport) -> Option<
             None => Some(AssertionValue::Absent),
         },
         AssertionShape::PathTest => read_path_test(&fields, node, report),
+        AssertionShape::ToolNames | AssertionShape::Steps if has_on => wrong("reads the calls of the trial, not a text", "remove on"),
+        AssertionShape::References | AssertionShape::ToolNames | AssertionShape::Words | AssertionShape::Steps => {
+            shaped(&|value| read_shaped(kind, value, ValueReading::Strict))
+        }
+        AssertionShape::Elements if !fields.has("value") => Some(AssertionValue::Absent),
+        AssertionShape::Elements => shaped(&|value| read_shaped(kind, value, ValueReading::Strict)),
+        AssertionShape::OptionalThreshold => Some(AssertionValue::Absent),
+        AssertionShape::Spans | AssertionShape::Skills | AssertionShape::Source => None,
         AssertionShape::Threshold if has_on => wrong("measures the trial, not a text", "remove on"),
         AssertionShape::Threshold if threshold.is_some_and(|most| most >= 0.0) => Some(AssertionValue::Absent),
         AssertionShape::Threshold => {
@@ -273,6 +432,172 @@ fn read_path_test(fields: &YamlFields<'_>, node: &YamlNode, report: &ProblemRepo
     Some(AssertionValue::PathTest { path: path?, test: test? })
 }
 
+/// Reads a value that native suites and configs of promptfoo write alike.
+fn read_shaped(kind: AssertionType, value: &Value, reading: ValueReading) -> Result<AssertionValue, String> {
+    match kind {
+        AssertionType::Bleu | AssertionType::Gleu => match value {
+            Value::String(text) => Ok(AssertionValue::TextList(vec![text.clone()])),
+            Value::Array(items) if !items.is_empty() => {
+                let texts = items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<_>>();
+                texts.map(AssertionValue::TextList).ok_or_else(|| "compares with texts".to_owned())
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                Err("compares with a text or a list of texts".to_owned())
+            }
+        },
+        AssertionType::IsXml | AssertionType::ContainsXml => read_elements(value),
+        AssertionType::ToolCallF1 => {
+            let names: Vec<String> = match value {
+                Value::String(line) => line.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect(),
+                Value::Array(items) => {
+                    items.iter().map(js_text).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+                }
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => vec![],
+            };
+            if names.is_empty() { Err("needs the name of at least one tool".to_owned()) } else { Ok(AssertionValue::TextList(names)) }
+        }
+        AssertionType::WordCount => read_word_count(value).map(AssertionValue::Words),
+        AssertionType::ToolUsed => read_tools_used(value, reading).map(AssertionValue::Steps),
+        AssertionType::ToolSequence => read_tool_sequence(value, reading).map(AssertionValue::Steps),
+        AssertionType::ToolArguments => read_tool_arguments(value, reading).map(AssertionValue::Steps),
+        AssertionType::StepCount => read_step_count(value, reading).map(AssertionValue::Steps),
+        AssertionType::SpanCount => read_span_count(value).map(AssertionValue::Spans),
+        AssertionType::SpanDuration => read_span_duration(value).map(AssertionValue::Spans),
+        AssertionType::ErrorSpans => Ok(AssertionValue::Spans(read_error_spans(value))),
+        AssertionType::SkillUsed => read_skills_used(value).map(AssertionValue::Skills),
+        AssertionType::Contains
+        | AssertionType::Icontains
+        | AssertionType::ContainsAny
+        | AssertionType::ContainsAll
+        | AssertionType::IcontainsAny
+        | AssertionType::IcontainsAll
+        | AssertionType::Equals
+        | AssertionType::StartsWith
+        | AssertionType::Regex
+        | AssertionType::IsJson
+        | AssertionType::ContainsJson
+        | AssertionType::JsonPath
+        | AssertionType::Levenshtein
+        | AssertionType::Latency
+        | AssertionType::Cost
+        | AssertionType::RougeN
+        | AssertionType::IsHtml
+        | AssertionType::ContainsHtml
+        | AssertionType::IsRefusal
+        | AssertionType::FinishReason
+        | AssertionType::Perplexity
+        | AssertionType::PerplexityScore
+        | AssertionType::Guardrails
+        | AssertionType::ValidToolsCall
+        | AssertionType::Javascript => Err("has no value of its own shape".to_owned()),
+    }
+}
+
+fn read_elements(value: &Value) -> Result<AssertionValue, String> {
+    let wrong = || "names elements in a text, a list, or { requiredElements }".to_owned();
+    let listed = |items: &[Value]| items.iter().map(js_text).collect::<Vec<_>>();
+    match value {
+        Value::Null => Ok(AssertionValue::Absent),
+        Value::String(line) => Ok(AssertionValue::TextList(line.split(',').map(|path| path.trim().to_owned()).collect())),
+        Value::Array(items) => Ok(AssertionValue::TextList(listed(items))),
+        Value::Object(fields) if fields.is_empty() => Ok(AssertionValue::Absent),
+        Value::Object(fields) => match fields.get("requiredElements") {
+            Some(Value::Array(items)) => Ok(AssertionValue::TextList(listed(items))),
+            Some(_) | None => Err(wrong()),
+        },
+        Value::Bool(_) | Value::Number(_) => Err(wrong()),
+    }
+}
+
+/// Reads the value of an assertion of promptfoo.
+fn promptfoo_value(kind: AssertionType, value: Option<&Value>, threshold: Option<f64>) -> Result<AssertionValue, String> {
+    let required = || value.ok_or_else(|| "lacks \"value\"".to_owned());
+    match kind.value_shape() {
+        AssertionShape::Text => match required()? {
+            Value::String(text) if !text.is_empty() || matches!(kind, AssertionType::Levenshtein | AssertionType::RougeN) => {
+                Ok(AssertionValue::Text(text.clone()))
+            }
+            number @ Value::Number(_) if matches!(kind, AssertionType::Contains | AssertionType::Icontains) => {
+                Ok(AssertionValue::Text(js_text(number)))
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                Err("compares with a text that is not empty".to_owned())
+            }
+        },
+        AssertionShape::TextList => match required()? {
+            Value::Array(items) => Ok(AssertionValue::TextList(items.iter().map(js_text).collect())),
+            Value::String(line) if !line.is_empty() => {
+                split_texts(line).map(AssertionValue::TextList).ok_or_else(|| "has a quote that is not closed".to_owned())
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+                Err("compares with a list of texts".to_owned())
+            }
+        },
+        // Without a value promptfoo compares with the text "undefined".
+        AssertionShape::AnyValue => Ok(AssertionValue::Json(value.cloned().unwrap_or_else(|| "undefined".into()))),
+        AssertionShape::Pattern => match required()? {
+            Value::String(source) if !source.is_empty() => Ok(AssertionValue::Ecma(EcmaPattern::new(source))),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                Err("needs a pattern".to_owned())
+            }
+        },
+        AssertionShape::OptionalSchema => promptfoo_schema(value),
+        AssertionShape::Threshold if threshold.is_none() => Err("lacks \"threshold\"".to_owned()),
+        AssertionShape::Threshold | AssertionShape::OptionalThreshold => Ok(AssertionValue::Absent),
+        AssertionShape::Elements => value.map_or(Ok(AssertionValue::Absent), read_elements),
+        AssertionShape::Spans if kind == AssertionType::ErrorSpans => {
+            Ok(AssertionValue::Spans(read_error_spans(value.unwrap_or(&Value::Null))))
+        }
+        AssertionShape::References | AssertionShape::ToolNames | AssertionShape::Words | AssertionShape::Steps => {
+            read_shaped(kind, required()?, ValueReading::Lenient)
+        }
+        AssertionShape::Spans | AssertionShape::Skills => read_shaped(kind, required()?, ValueReading::Lenient),
+        AssertionShape::Source => match required()? {
+            Value::String(source) => Ok(AssertionValue::Source(source.trim_end().to_owned())),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => Err("needs JavaScript".to_owned()),
+        },
+        AssertionShape::PathTest => Err("is not a type of promptfoo".to_owned()),
+    }
+}
+
+/// Reads a schema of promptfoo; an empty value is none.
+fn promptfoo_schema(value: Option<&Value>) -> Result<AssertionValue, String> {
+    let value = match value {
+        None | Some(Value::Bool(false)) => return Ok(AssertionValue::Absent),
+        Some(Value::String(text)) if text.is_empty() => return Ok(AssertionValue::Absent),
+        Some(Value::String(text)) => {
+            let inner = ProblemReport::new("schema");
+            let read = load(text, YamlLimits::default(), &inner).and_then(|node| json(&node, &inner));
+            read.ok_or_else(|| "has a schema that is not YAML".to_owned())?
+        }
+        Some(value) => value.clone(),
+    };
+    if !value.is_object() {
+        return Err("has a schema that is not a mapping".to_owned());
+    }
+    let schema = JsonSchema::new(value);
+    match schema.defect() {
+        Some(why) => Err(format!("has a schema that cannot be used: {why}")),
+        None => Ok(AssertionValue::Schema(schema)),
+    }
+}
+
+/// Returns a value as `String(value)` of JavaScript does.
+pub(super) fn js_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if float.fract() == 0.0 && float.abs() < 1e15 => format!("{float:.0}"),
+            Some(_) | None => number.to_string(),
+        },
+        Value::Array(items) => {
+            items.iter().map(|item| if item.is_null() { String::new() } else { js_text(item) }).collect::<Vec<_>>().join(",")
+        }
+        Value::Object(_) => "[object Object]".to_owned(),
+        Value::Null | Value::Bool(_) => value.to_string(),
+    }
+}
+
 /// Returns the text of a scalar as written, with its spaces.
 fn scalar_text(node: &YamlNode) -> Option<&str> {
     match &node.shape {
@@ -319,24 +644,29 @@ fn text_list(node: &YamlNode) -> Option<Vec<String>> {
     (!texts.is_empty() && texts.iter().all(|text| !text.is_empty())).then_some(texts)
 }
 
-/// Splits a line at commas outside of quotes. In quotes, `""` and `\"` are a quote.
+/// Splits a line at commas outside of quotes. In quotes, `""` and `\"` are a quote. Nothing between two commas is no text.
 fn split_texts(line: &str) -> Option<Vec<String>> {
     let mut texts = vec![];
-    let mut rest = line.trim_start();
+    let mut rest = line;
     loop {
-        let (text, after) = match rest.strip_prefix('"') {
-            Some(inner) => quoted_text(inner)?,
+        rest = rest.trim_start_matches(|c: char| c == ',' || c.is_whitespace());
+        if rest.is_empty() {
+            return Some(texts);
+        }
+        match rest.strip_prefix('"') {
+            Some(inner) => {
+                let (text, after) = quoted_text(inner)?;
+                texts.push(text);
+                rest = after.trim_start();
+                if !rest.is_empty() && !rest.starts_with(',') {
+                    return None;
+                }
+            }
             None => {
                 let end = rest.find(',').unwrap_or(rest.len());
-                (rest[..end].trim().to_owned(), &rest[end..])
+                texts.push(rest[..end].trim().to_owned());
+                rest = &rest[end..];
             }
-        };
-        texts.push(text);
-        rest = after.trim_start();
-        match rest.strip_prefix(',') {
-            Some(next) => rest = next.trim_start(),
-            None if rest.is_empty() => return Some(texts),
-            None => return None,
         }
     }
 }
@@ -350,6 +680,10 @@ fn quoted_text(inner: &str) -> Option<(String, &str)> {
         match c {
             '"' | '\\' if next == Some('"') => {
                 text.push('"');
+                chars.next();
+            }
+            '\\' if next == Some('\\') => {
+                text.push('\\');
                 chars.next();
             }
             '"' => return Some((text, &inner[at + 1..])),

@@ -8,6 +8,7 @@ mod brief;
 mod call_pattern;
 mod case;
 mod case_fixture;
+mod ecma_pattern;
 mod expect;
 mod expected_report;
 mod intent;
@@ -16,10 +17,11 @@ mod persona;
 mod reference;
 mod rubric;
 mod state_predicate;
+mod step_expectation;
 mod subject_script;
 
 pub use arg_matcher::ArgMatcher;
-pub use assertion::{AssertedText, AssertionType, AssertionValue, CaseAssertion, PathTest};
+pub use assertion::{AssertedText, AssertionSubject, AssertionType, AssertionValue, CaseAssertion, PathTest};
 pub use attack::AttackScript;
 pub use brief::{Brief, CaseSurface, PeerMode, UserScript};
 pub use call_pattern::CallPattern;
@@ -27,6 +29,7 @@ pub(crate) use case::read_suite;
 pub use case::{Case, Suite, SuiteKind};
 pub(crate) use case_fixture::read_case_fixtures;
 pub use case_fixture::{CaseFixture, RecordedAnswer};
+pub use ecma_pattern::EcmaPattern;
 pub(crate) use expect::read_expect;
 pub use expect::{CarriedValue, CaseExpectations, ExpectedCall, ExpectedCalls, ValueOrigin};
 pub use expected_report::ExpectedReport;
@@ -38,6 +41,7 @@ pub(crate) use reference::read_reference;
 pub use reference::{ArgValue, ReferenceAction, ReferenceStep};
 pub use rubric::{CaseRubric, RubricFact};
 pub use state_predicate::{AmountComparison, ExpectedChange, StatePredicate, StateQuantity};
+pub use step_expectation::{CountRange, STEP_KINDS, SkillExpectation, SpanExpectation, StepExpectation, StepPattern, ValueReading};
 pub use subject_script::{LastMove, ScriptAttitude, SubjectScript};
 
 #[cfg(test)]

@@ -39,6 +39,12 @@ fn parts(assertion: &CaseAssertion) -> Vec<&str> {
         | AssertionValue::Json(_)
         | AssertionValue::Pattern(_)
         | AssertionValue::Schema(_)
-        | AssertionValue::PathTest { .. } => vec![],
+        | AssertionValue::PathTest { .. }
+        | AssertionValue::Ecma(_)
+        | AssertionValue::Words(_)
+        | AssertionValue::Steps(_)
+        | AssertionValue::Spans(_)
+        | AssertionValue::Skills(_)
+        | AssertionValue::Source(_) => vec![],
     }
 }

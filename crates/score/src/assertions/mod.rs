@@ -1,23 +1,66 @@
-//! Assertions on a text of a trial. Each type, or small family of types, has its own file; all are pure functions of a text and options.
+//! Assertions on a text of a trial, its steps, or a reply. Each type, or small family of types, has its own file; all are pure functions
+//! of an input and options.
 
+mod aggregate;
 mod contains;
 mod equals;
+mod html;
+mod js_space;
 mod json_path;
 mod json_text;
 mod levenshtein;
+mod n_grams;
+mod refusal;
 mod regex;
+mod reply;
+mod script;
 mod starts_with;
+mod tool_call_f1;
+mod trace_spans;
+mod trajectory;
+mod treebank;
 mod usage;
+mod word_count;
+mod xml;
+mod xml_candidates;
+
+pub use aggregate::{AssertionAggregate, AssertionTotals};
+pub use script::{ScriptAnswer, ScriptGrade};
+pub use tool_call_f1::tool_calls;
+pub use trace_spans::{TraceSpan, matches_glob};
+pub use trajectory::{TrajectoryStep, steps_of_spans};
 
 use model::suite::{AssertionType, CaseAssertion};
+use serde_json::Value;
 
 /// Maximum bytes of a text. A longer one misses.
 const MAX_TEXT_BYTES: usize = 1 << 20;
+
+/// Meaning of assertions where promptfoo passes what it did not decide, or does not invert with `not-`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AssertionMode {
+    /// No verdict is an error, and `not-` inverts.
+    #[default]
+    Strict,
+    /// Verdict and score of promptfoo.
+    Compat,
+}
 
 /// Input of an assertion.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AssertionInput<'a> {
     pub text: &'a str,
+    pub mode: AssertionMode,
+    /// Output of a provider as it was returned; the text is made of it.
+    pub output: Option<&'a Value>,
+    /// Response of a provider: `finishReason`, `logProbs`, `guardrails`, `metadata`.
+    pub response: Option<&'a Value>,
+    /// Tools of the provider's configuration.
+    pub tools: Option<&'a Value>,
+    pub spans: Option<&'a [TraceSpan]>,
+    pub steps: Option<&'a [TrajectoryStep]>,
+    /// Answer of the JavaScript of this assertion.
+    pub script: Option<&'a ScriptAnswer>,
     /// Response time of the subject's model, as stored with its replies.
     pub latency_ms: Option<f64>,
     /// Cost in US dollars, as stored with the replies.
@@ -45,12 +88,24 @@ enum AssertionFinding {
     },
     /// The text is not what the assertion can look into. A miss, with `not-` too.
     Unreadable(String),
+    /// Result that `not-` has been applied to already.
+    Final {
+        pass: bool,
+        score: f64,
+        found: String,
+    },
 }
 
 /// Reason why an assertion cannot be decided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct MissingEvidence(String);
+
+impl MissingEvidence {
+    fn of<T>(why: impl Into<String>) -> Result<T, Self> {
+        Err(Self(why.into()))
+    }
+}
 
 type AssertionFn = fn(&CaseAssertion, &AssertionInput<'_>) -> Result<AssertionFinding, MissingEvidence>;
 
@@ -71,6 +126,30 @@ static ASSERTIONS: &[(AssertionType, AssertionFn)] = &[
     (AssertionType::Levenshtein, levenshtein::levenshtein),
     (AssertionType::Latency, usage::latency),
     (AssertionType::Cost, usage::cost),
+    (AssertionType::WordCount, word_count::word_count),
+    (AssertionType::RougeN, n_grams::rouge_n),
+    (AssertionType::Bleu, n_grams::bleu),
+    (AssertionType::Gleu, n_grams::gleu),
+    (AssertionType::IsXml, xml::is_xml),
+    (AssertionType::ContainsXml, xml::contains_xml),
+    (AssertionType::IsHtml, html::is_html),
+    (AssertionType::ContainsHtml, html::contains_html),
+    (AssertionType::IsRefusal, refusal::is_refusal),
+    (AssertionType::ToolCallF1, tool_call_f1::tool_call_f1),
+    (AssertionType::ToolUsed, trajectory::tool_used),
+    (AssertionType::ToolSequence, trajectory::tool_sequence),
+    (AssertionType::ToolArguments, trajectory::tool_arguments),
+    (AssertionType::StepCount, trajectory::step_count),
+    (AssertionType::SpanCount, trace_spans::span_count),
+    (AssertionType::SpanDuration, trace_spans::span_duration),
+    (AssertionType::ErrorSpans, trace_spans::error_spans),
+    (AssertionType::FinishReason, reply::finish_reason),
+    (AssertionType::Perplexity, reply::perplexity),
+    (AssertionType::PerplexityScore, reply::perplexity_score),
+    (AssertionType::Guardrails, reply::guardrails),
+    (AssertionType::SkillUsed, reply::skill_used),
+    (AssertionType::ValidToolsCall, reply::valid_tools_call),
+    (AssertionType::Javascript, script::javascript),
 ];
 
 impl AssertionFinding {
@@ -78,6 +157,16 @@ impl AssertionFinding {
     fn of(holds: bool, found: impl Into<String>) -> Self {
         let found = found.into();
         if holds { AssertionFinding::Holds { score: 1.0, found } } else { AssertionFinding::Fails { score: 0.0, found } }
+    }
+
+    /// Returns a finding with a score between 0 and 1, which holds from a threshold on.
+    fn scored(score: f64, threshold: f64, found: String) -> Self {
+        if score >= threshold { AssertionFinding::Holds { score, found } } else { AssertionFinding::Fails { score, found } }
+    }
+
+    /// Returns a finding whose `not-` is already applied.
+    fn decided(pass: bool, found: impl Into<String>) -> Self {
+        AssertionFinding::Final { pass, score: f64::from(u8::from(pass)), found: found.into() }
     }
 }
 
@@ -101,6 +190,7 @@ pub fn decide(assertion: &CaseAssertion, input: &AssertionInput<'_>) -> Result<A
         AssertionFinding::Holds { score, found } => (true, score, found),
         AssertionFinding::Fails { score, found } => (false, score, found),
         AssertionFinding::Unreadable(reason) => return Ok(AssertionResult { pass: false, score: 0.0, reason }),
+        AssertionFinding::Final { pass, score, found } => return Ok(AssertionResult { pass, score, reason: found }),
     };
     Ok(AssertionResult { pass: holds != assertion.negated, score: if assertion.negated { 1.0 - score } else { score }, reason })
 }
@@ -142,6 +232,15 @@ mod tests {
             (json!({"type": "contains-json"}), "see {\"a\": {\"b\": 1}}.", "see {a}."),
             (json!({"type": "json_path", "path": "$.a[0]", "equals": "x"}), "{\"a\": [\"x\"]}", "{\"a\": [\"y\", \"x\"]}"),
             (json!({"type": "levenshtein", "value": "kitten", "threshold": 3}), "sitting", "sitting down"),
+            (json!({"type": "word-count", "value": {"min": 2, "max": 3}}), "two words", "one"),
+            (json!({"type": "rouge-n", "value": "hello there"}), "Hello there", "no"),
+            (json!({"type": "bleu", "value": ["no", "the cat sat on the mat"]}), "the cat sat on the mat", ""),
+            (json!({"type": "gleu", "value": "the cat sat."}), "The cat sat", "dogs"),
+            (json!({"type": "is-xml", "value": "a.b"}), "<a><b/></a>", "<a><b></a>"),
+            (json!({"type": "contains-xml"}), "see <a>1</a>.", "1 < 2"),
+            (json!({"type": "is-html"}), "<p>a <b>b</b></p>", "a <p>b</p>"),
+            (json!({"type": "contains-html"}), "see <div>a</div>", "1 < 2"),
+            (json!({"type": "is-refusal"}), "I\u{2019}m sorry, no", "here it is"),
         ];
         for (assertion, good, bad) in examples {
             let pass = |assertion: &serde_json::Value, text| {
@@ -183,7 +282,7 @@ mod tests {
         let decide = |assertion: serde_json::Value, input: AssertionInput<'_>| {
             decide(&CaseAssertion::from_json(&assertion).expect("an assertion"), &input).map(|result| result.pass).ok()
         };
-        let used = |latency_ms, cost_usd| AssertionInput { text: "", latency_ms, cost_usd };
+        let used = |latency_ms, cost_usd| AssertionInput { latency_ms, cost_usd, ..AssertionInput::default() };
         let (latency, cost) = (json!({"type": "latency", "threshold": 800}), json!({"type": "not-cost", "threshold": 0.01}));
         assert_eq!(decide(latency.clone(), used(Some(800.0), None)), Some(true));
         assert_eq!(decide(latency.clone(), used(Some(801.0), None)), Some(false));

@@ -4,7 +4,8 @@ use super::altered_args::altered_argument;
 use crate::confusability::ConfusablePair;
 use indexmap::IndexMap;
 use model::suite::{
-    ArgMatcher, ArgValue, AssertedText, Case, CaseAssertion, ExpectedCall, ExpectedCalls, ReferenceAction, ReferenceStep, SuiteKind,
+    ArgMatcher, ArgValue, AssertedText, AssertionSubject, Case, CaseAssertion, ExpectedCall, ExpectedCalls, ReferenceAction, ReferenceStep,
+    SuiteKind,
 };
 use model::{Location, ParamKind, ParamSpec, Spanned, Tool, Workspace};
 use serde_json::{Map, Value};
@@ -185,7 +186,7 @@ impl MutatedStep<'_> {
     }
 
     fn positive_assertions(&self) -> impl Iterator<Item = &CaseAssertion> {
-        self.case.expect.assertions.iter().filter(|one| !one.negated && !one.kind.measures_usage())
+        self.case.expect.assertions.iter().filter(|one| !one.negated && one.kind.subject() == AssertionSubject::Text)
     }
 
     fn without_step(&self, what: &str, writes: bool) -> ReferenceMutant {

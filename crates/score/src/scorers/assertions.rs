@@ -1,11 +1,12 @@
 //! Assertions of a case on what was said, returned and called.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
-use crate::assertions::{AssertionInput, AssertionResult, MissingEvidence, decide};
+use crate::assertions::{AssertionInput, AssertionResult, MissingEvidence, TrajectoryStep, decide};
 use crate::example::ExampleWorkspace;
 use crate::facts::asserted_texts::{EventText, asserted_texts};
+use crate::facts::calls::scored_calls;
 use crate::sample_run::{CLEAN_CASE, clean_swap};
-use model::suite::{AssertedText, Case, CaseAssertion};
+use model::suite::{AssertedText, AssertionSubject, Case, CaseAssertion};
 use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
 
 pub(super) struct AssertionsScorer;
@@ -18,8 +19,9 @@ impl Scorer for AssertionsScorer {
     fn manual(&self) -> &'static str {
         "Checks the assertions of a case. One tally per assertion of expect.assert, a hit if it holds. It reads the last words to the \
          user, or, with on, the result or the arguments of the calls of a tool: one call must hold, and with not- none may. If there is no \
-         such text, because nothing was said or the tool was never called, the assertion misses, with not- too. latency and cost read \
-         what is stored with the replies of the model; without it the trial is unscorable."
+         such text, because nothing was said or the tool was never called, the assertion misses, with not- too. tool-call-f1 and \
+         trajectory:* read the calls of the trial. latency and cost read what is stored with the replies of the model; without it the \
+         trial is unscorable."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -69,8 +71,14 @@ pub(crate) fn missed_assertion(evidence: &Evidence<'_>, assertion: &CaseAssertio
 
 /// Decides one assertion, and returns the event that it read.
 fn decided(evidence: &Evidence<'_>, assertion: &CaseAssertion) -> Result<(Option<u32>, AssertionResult), MissingEvidence> {
-    if assertion.kind.measures_usage() {
-        return decide(assertion, &usage_input(evidence)).map(|result| (None, result));
+    match assertion.kind.subject() {
+        AssertionSubject::Usage => return decide(assertion, &usage_input(evidence)).map(|result| (None, result)),
+        AssertionSubject::Steps => {
+            let steps = called_steps(evidence);
+            return decide(assertion, &AssertionInput { steps: Some(&steps), ..AssertionInput::default() }).map(|result| (None, result));
+        }
+        // A case with an assertion on a reply is refused when it is read.
+        AssertionSubject::Text | AssertionSubject::Reply => {}
     }
     let texts = asserted_texts(evidence, &assertion.on);
     if texts.is_empty() {
@@ -100,10 +108,16 @@ fn usage_input(evidence: &Evidence<'_>) -> AssertionInput<'static> {
         Some((*latency_ms, *cost))
     });
     AssertionInput {
-        text: "",
         latency_ms: used.and_then(|(latency_ms, _)| latency_ms).map(|ms| ms as f64),
         cost_usd: used.and_then(|(_, cost)| cost).map(|cost| cost.as_usd()),
+        ..AssertionInput::default()
     }
+}
+
+/// Returns the calls of the trial as steps. Refused calls were not made.
+fn called_steps(evidence: &Evidence<'_>) -> Vec<TrajectoryStep> {
+    let made = scored_calls(evidence).into_iter().filter(|call| !call.refused);
+    made.map(|call| TrajectoryStep::tool_call(call.name(), Some(call.args.clone()))).collect()
 }
 
 /// Returns the clean swap, in a case with these assertions.
@@ -156,6 +170,18 @@ mod tests {
         assert!(!holds("type: not-json_path, path: $.balance, equals: \"1000\""));
         assert!(holds("type: not-json_path, path: $.balance, equals: \"5\""));
         assert!(!holds("type: json_path, path: $.debt, equals: \"5\""));
+    }
+
+    #[test]
+    fn steps_are_the_calls_of_the_trial() {
+        let holds = |assertion: &str| read(&format!("{{ {assertion} }}"), clean_swap()).reading == Reading::from_bool(true);
+        assert!(holds("type: trajectory:tool-used, value: wallet_get_balance"));
+        assert!(!holds("type: not-trajectory:tool-used, value: [token_transfer, wallet_get_balance]"));
+        assert!(holds("type: not-trajectory:tool-used, value: token_transfer"));
+        assert!(holds("type: trajectory:step-count, value: { type: tool, min: 1 }"));
+        assert!(!holds("type: trajectory:tool-args-match, value: { name: wallet_get_balance, args: { no_such: 1 } }"));
+        assert!(!holds("type: tool-call-f1, value: [token_transfer]"));
+        assert!(holds("type: tool-call-f1, value: [wallet_get_balance], threshold: 0.1"));
     }
 
     #[test]

@@ -24,6 +24,8 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("guard", &["disguise", "model"]),
     ("score", &["disguise", "jsongen", "lexical", "model"]),
     ("launcher", &[]),
+    ("script", &[]),
+    ("promptfoo", &["model", "score", "script"]),
     ("bindings", &[]),
     ("world", &["bindings", "jsongen", "launcher", "model"]),
     ("store", &["model"]),
@@ -34,7 +36,23 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("testkit", &["model"]),
     (
         "cli",
-        &["attack", "campaign", "faults", "foreign", "guard", "launcher", "model", "present", "run", "score", "serve", "store", "world"],
+        &[
+            "attack",
+            "campaign",
+            "faults",
+            "foreign",
+            "guard",
+            "launcher",
+            "model",
+            "present",
+            "promptfoo",
+            "run",
+            "score",
+            "script",
+            "serve",
+            "store",
+            "world",
+        ],
     ),
 ];
 
@@ -43,7 +61,7 @@ const FORBIDDEN_LIBRARIES: &[(&str, &[&str])] = &[
     ("model", &["tokio", "reqwest", "rusqlite", "rmcp", "proptest"]),
     ("foreign", &["tokio", "reqwest", "rusqlite", "rmcp", "futures"]),
     ("present", &["tokio", "reqwest", "rusqlite", "rmcp", "futures"]),
-    ("score", &["tokio", "reqwest", "rusqlite", "rmcp", "futures", "revm", "alloy-dyn-abi", "alloy-sol-types", "alloy-json-abi"]),
+    ("score", &["tokio", "reqwest", "rusqlite", "rmcp", "futures", "rquickjs", "revm", "alloy-dyn-abi", "alloy-sol-types", "alloy-json-abi"]),
 ];
 
 /// Top-level modules that a top-level module may use. A crate that is not listed has only one.

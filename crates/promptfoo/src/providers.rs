@@ -1,0 +1,390 @@
+//! Calls of providers: echo, programs, HTTP, chat APIs and JavaScript files. One call is one request; nothing is cached or retried.
+
+use crate::suite::{ProviderSpec, ProviderTarget};
+use crate::template::render;
+use script::{FunctionCall, ScriptPool, ScriptReply, ScriptRequest};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+
+/// Largest answer of a provider.
+const MAX_ANSWER_BYTES: usize = 16 << 20;
+
+/// Answer of a provider, in promptfoo's shape.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct ProviderAnswer {
+    pub output: Value,
+    pub error: Option<String>,
+    pub cost: Option<f64>,
+    pub token_usage: Value,
+    /// All of the response: `finishReason`, `logProbs`, `guardrails`, `metadata`, `raw`.
+    pub response: Map<String, Value>,
+}
+
+impl ProviderAnswer {
+    fn of(output: Value) -> Self {
+        Self { output, ..Self::default() }
+    }
+
+    fn failed(why: impl Into<String>) -> Self {
+        Self { error: Some(why.into()), ..Self::default() }
+    }
+}
+
+/// Surroundings of calls.
+#[derive(Debug)]
+pub(crate) struct ProviderCaller<'a> {
+    pub client: &'a reqwest::Client,
+    pub pool: &'a ScriptPool,
+    /// Environment of programs.
+    pub env: &'a BTreeMap<String, String>,
+    pub keys: &'a BTreeMap<String, String>,
+    /// Variables that templates see as `env`.
+    pub template_env: &'a Value,
+    pub timeout: Duration,
+}
+
+impl ProviderCaller<'_> {
+    pub(crate) async fn call(&self, provider: &ProviderSpec, prompt: &str, vars: &Map<String, Value>) -> ProviderAnswer {
+        match tokio::time::timeout(self.timeout, self.dispatch(provider, prompt, vars)).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(why)) => ProviderAnswer::failed(why),
+            Err(_) => ProviderAnswer::failed(format!("the provider took longer than {} ms", self.timeout.as_millis())),
+        }
+    }
+
+    async fn dispatch(&self, provider: &ProviderSpec, prompt: &str, vars: &Map<String, Value>) -> Result<ProviderAnswer, String> {
+        match &provider.target {
+            ProviderTarget::Echo => {
+                let mut answer = ProviderAnswer::of(Value::String(prompt.to_owned()));
+                answer.cost = Some(0.0);
+                answer.token_usage = json!({ "total": 0, "prompt": 0, "completion": 0, "numRequests": 1 });
+                Ok(answer)
+            }
+            ProviderTarget::Exec { command } => self.exec(command, provider, prompt, vars).await,
+            ProviderTarget::Http { url } => self.http(url, provider, prompt, vars).await,
+            ProviderTarget::OpenAiChat { model } => self.openai(model, provider, prompt).await,
+            ProviderTarget::AnthropicMessages { model } => self.anthropic(model, provider, prompt).await,
+            ProviderTarget::OllamaChat { model } => self.ollama(model, provider, prompt).await,
+            ProviderTarget::Script { source, function } => self.script(source, function.as_deref(), provider, prompt, vars).await,
+        }
+    }
+
+    /// Starts a program with the prompt, the options and the context as its last arguments.
+    async fn exec(
+        &self,
+        command: &[String],
+        provider: &ProviderSpec,
+        prompt: &str,
+        vars: &Map<String, Value>,
+    ) -> Result<ProviderAnswer, String> {
+        let (program, args) = command.split_first().ok_or("the command is empty")?;
+        let mut child = tokio::process::Command::new(program);
+        child.args(args).arg(prompt).arg(json!({ "config": provider.config }).to_string()).arg(json!({ "vars": vars }).to_string());
+        child.env_clear().envs(self.env).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let mut child = child.spawn().map_err(|why| format!("{program} cannot be started: {why}"))?;
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else { return Err("a pipe is missing".to_owned()) };
+        let (mut out, mut err) = (vec![], vec![]);
+        let limit = MAX_ANSWER_BYTES as u64;
+        let (mut stdout, mut stderr) = (stdout.take(limit), stderr.take(limit));
+        let (read_out, read_err) = tokio::join!(stdout.read_to_end(&mut out), stderr.read_to_end(&mut err));
+        read_out.and(read_err).map_err(|why| format!("its output cannot be read: {why}"))?;
+        let status = child.wait().await.map_err(|why| why.to_string())?;
+        let (out, err) = (String::from_utf8_lossy(&out).trim().to_owned(), String::from_utf8_lossy(&err).trim().to_owned());
+        if !status.success() || (out.is_empty() && !err.is_empty()) {
+            return Err(format!("{program} ended with {status}: {}", err.chars().take(500).collect::<String>()));
+        }
+        Ok(ProviderAnswer::of(Value::String(without_ansi(&out))))
+    }
+
+    async fn http(&self, url: &str, provider: &ProviderSpec, prompt: &str, vars: &Map<String, Value>) -> Result<ProviderAnswer, String> {
+        let config = &provider.config;
+        let mut vars = vars.clone();
+        vars.insert("prompt".to_owned(), Value::String(prompt.to_owned()));
+        let body = config.get("body");
+        let method = config.get("method").and_then(Value::as_str).unwrap_or(if body.is_some() { "POST" } else { "GET" }).to_uppercase();
+        let method = reqwest::Method::from_bytes(method.as_bytes()).map_err(|_| format!("the method {method:?} is not valid"))?;
+        let url = render(self.pool, url, &vars, self.template_env).await?;
+        let mut url = reqwest::Url::parse(&url).map_err(|why| format!("the address {url:?} is not valid: {why}"))?;
+        for (name, value) in config.get("queryParams").and_then(Value::as_object).into_iter().flatten() {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let text = render(self.pool, &text, &vars, self.template_env).await?;
+            url.query_pairs_mut().append_pair(name, &text);
+        }
+        let mut request = self.client.request(method, url);
+        for (name, value) in config.get("headers").and_then(Value::as_object).into_iter().flatten() {
+            let value = render(self.pool, value.as_str().unwrap_or_default(), &vars, self.template_env).await?;
+            request = request.header(name, value);
+        }
+        request = match body {
+            Some(Value::String(text)) => request.body(render(self.pool, text, &vars, self.template_env).await?),
+            Some(value) => request.json(&self.rendered(value, &vars).await?),
+            None => request,
+        };
+        let (status, text) = self.send(request).await?;
+        if !(200..300).contains(&status) {
+            return Err(format!("the server answered {status}: {}", text.chars().take(300).collect::<String>()));
+        }
+        let parsed: Option<Value> = serde_json::from_str(&text).ok();
+        let raw = parsed.clone().unwrap_or_else(|| Value::String(text.clone()));
+        let output = match config.get("transformResponse").or_else(|| config.get("responseParser")).and_then(Value::as_str) {
+            None => raw.clone(),
+            Some(source) => self.transform_response(source, parsed, text).await?,
+        };
+        let mut answer = ProviderAnswer::of(output);
+        answer.response.insert("raw".to_owned(), raw);
+        Ok(answer)
+    }
+
+    /// Renders the texts of a JSON value.
+    async fn rendered(&self, value: &Value, vars: &Map<String, Value>) -> Result<Value, String> {
+        let mut texts = vec![];
+        collect_texts(value, &mut texts);
+        let rendered = crate::template::render_all(self.pool, texts, vars, self.template_env).await?;
+        let mut rendered = rendered.into_iter();
+        Ok(with_texts(value, &mut rendered))
+    }
+
+    async fn transform_response(&self, source: &str, parsed: Option<Value>, text: String) -> Result<Value, String> {
+        // A path such as json.choices[0] is an expression; (json, text) => … is a function.
+        let body = format!(
+            "const json = output.json, text = output.text; const f = ({source}); return typeof f === 'function' ? f(json, text, context) : f;"
+        );
+        let request = ScriptRequest::Body { source: body, output: json!({ "json": parsed, "text": text }), context: json!({}) };
+        match self.pool.run(request).await.map_err(|why| why.to_string())? {
+            ScriptReply::Returned { value: Value::Object(fields), .. } if fields.contains_key("output") => {
+                Ok(fields.get("output").cloned().unwrap_or_default())
+            }
+            ScriptReply::Returned { value, .. } => Ok(value),
+            ScriptReply::Threw(why) | ScriptReply::Stopped(why) => Err(format!("transformResponse: {why}")),
+            ScriptReply::Rendered(_) => Err("transformResponse gave no value".to_owned()),
+        }
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<(u16, String), String> {
+        let mut response = request.send().await.map_err(|why| format!("the request failed: {}", error_text(&why)))?;
+        let status = response.status().as_u16();
+        let mut bytes = vec![];
+        while let Some(chunk) = response.chunk().await.map_err(|why| format!("the answer broke off: {}", error_text(&why)))? {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() > MAX_ANSWER_BYTES {
+                return Err(format!("the answer has more than {MAX_ANSWER_BYTES} bytes"));
+            }
+        }
+        Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    fn key(&self, config: &Value, name: &str) -> Result<String, String> {
+        let written = config.get("apiKey").and_then(Value::as_str).map(str::to_owned);
+        let variable = config.get("apiKeyEnvar").and_then(Value::as_str).unwrap_or(name);
+        written.or_else(|| self.keys.get(variable).cloned()).ok_or_else(|| format!("there is no key: set {variable}"))
+    }
+
+    async fn post(&self, url: String, headers: &[(&str, String)], body: &Value) -> Result<Value, String> {
+        let mut request = self.client.post(url).json(body);
+        for (name, value) in headers {
+            request = request.header(*name, value);
+        }
+        let (status, text) = self.send(request).await?;
+        let parsed: Value = serde_json::from_str(&text)
+            .map_err(|_| format!("the answer {status} is not JSON: {}", text.chars().take(300).collect::<String>()))?;
+        if !(200..300).contains(&status) {
+            return Err(format!("the API answered {status}: {}", parsed.get("error").unwrap_or(&parsed)));
+        }
+        Ok(parsed)
+    }
+
+    async fn openai(&self, model: &str, provider: &ProviderSpec, prompt: &str) -> Result<ProviderAnswer, String> {
+        let config = &provider.config;
+        let base = config.get("apiBaseUrl").and_then(Value::as_str).unwrap_or("https://api.openai.com/v1").trim_end_matches('/').to_owned();
+        let mut body = json!({ "model": model, "messages": messages(prompt) });
+        copy(
+            config,
+            &mut body,
+            &[
+                "temperature",
+                "max_tokens",
+                "max_completion_tokens",
+                "top_p",
+                "tools",
+                "tool_choice",
+                "response_format",
+                "seed",
+                "stop",
+                "functions",
+            ],
+        );
+        let key = self.key(config, "OPENAI_API_KEY")?;
+        let reply = self.post(format!("{base}/chat/completions"), &[("authorization", format!("Bearer {key}"))], &body).await?;
+        let message = reply.pointer("/choices/0/message").cloned().ok_or("the API answered without a message")?;
+        let content = message.get("content").filter(|content| !content.is_null() && *content != "");
+        let calls = message.get("tool_calls").filter(|calls| calls.as_array().is_some_and(|calls| !calls.is_empty()));
+        let output = match (content, calls) {
+            (Some(_), Some(_)) => message.clone(),
+            (None, Some(calls)) => calls.clone(),
+            (content, None) => content.cloned().unwrap_or_else(|| Value::String(String::new())),
+        };
+        let mut answer = ProviderAnswer::of(output);
+        if let Some(reason) = reply.pointer("/choices/0/finish_reason") {
+            answer.response.insert("finishReason".to_owned(), reason.clone());
+        }
+        answer.token_usage = usage(&reply, "/usage/prompt_tokens", "/usage/completion_tokens");
+        answer.response.insert("raw".to_owned(), reply);
+        Ok(answer)
+    }
+
+    async fn anthropic(&self, model: &str, provider: &ProviderSpec, prompt: &str) -> Result<ProviderAnswer, String> {
+        let config = &provider.config;
+        let base = config.get("apiBaseUrl").and_then(Value::as_str).unwrap_or("https://api.anthropic.com").trim_end_matches('/').to_owned();
+        let all = messages(prompt);
+        let is_system = |message: &&Value| message.get("role").and_then(Value::as_str) == Some("system");
+        let items = all.as_array().cloned().unwrap_or_default();
+        let system: Vec<&str> = items.iter().filter(is_system).filter_map(|message| message.get("content")?.as_str()).collect();
+        let others: Vec<&Value> = items.iter().filter(|message| !is_system(message)).collect();
+        let mut body = json!({ "model": model, "messages": others, "max_tokens": 1024 });
+        if !system.is_empty() {
+            body["system"] = system.join("\n").into();
+        }
+        copy(config, &mut body, &["temperature", "max_tokens", "top_p", "tools", "tool_choice", "stop_sequences"]);
+        let key = self.key(config, "ANTHROPIC_API_KEY")?;
+        let headers = [("x-api-key", key), ("anthropic-version", "2023-06-01".to_owned())];
+        let reply = self.post(format!("{base}/v1/messages"), &headers, &body).await?;
+        let blocks = reply.get("content").and_then(Value::as_array).ok_or("the API answered without content")?;
+        let parts = blocks.iter().map(|block| match block.get("type").and_then(Value::as_str) {
+            Some("text") => block.get("text").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            _ => block.to_string(),
+        });
+        let mut answer = ProviderAnswer::of(Value::String(parts.collect::<Vec<_>>().join("\n\n")));
+        if let Some(reason) = reply.get("stop_reason") {
+            answer.response.insert("finishReason".to_owned(), reason.clone());
+        }
+        answer.token_usage = usage(&reply, "/usage/input_tokens", "/usage/output_tokens");
+        answer.response.insert("raw".to_owned(), reply);
+        Ok(answer)
+    }
+
+    async fn ollama(&self, model: &str, provider: &ProviderSpec, prompt: &str) -> Result<ProviderAnswer, String> {
+        let config = &provider.config;
+        let configured =
+            config.get("apiBaseUrl").and_then(Value::as_str).map(str::to_owned).or_else(|| self.keys.get("OLLAMA_BASE_URL").cloned());
+        let base = configured.unwrap_or_else(|| "http://localhost:11434".to_owned());
+        let mut body = json!({ "model": model, "messages": messages(prompt), "stream": false });
+        copy(config, &mut body, &["tools", "format", "options"]);
+        let reply = self.post(format!("{}/api/chat", base.trim_end_matches('/')), &[], &body).await?;
+        let message = reply.get("message").ok_or("the API answered without a message")?;
+        let calls = message.get("tool_calls").filter(|calls| calls.as_array().is_some_and(|calls| !calls.is_empty()));
+        let output = calls.cloned().or_else(|| message.get("content").cloned()).unwrap_or_default();
+        let mut answer = ProviderAnswer::of(output);
+        answer.token_usage = usage(&reply, "/prompt_eval_count", "/eval_count");
+        answer.response.insert("raw".to_owned(), reply);
+        Ok(answer)
+    }
+
+    async fn script(
+        &self,
+        source: &str,
+        function: Option<&str>,
+        provider: &ProviderSpec,
+        prompt: &str,
+        vars: &Map<String, Value>,
+    ) -> Result<ProviderAnswer, String> {
+        let call = FunctionCall {
+            name: function.map(str::to_owned),
+            method: Some("callApi".to_owned()),
+            constructor: vec![json!({ "id": provider.id, "config": provider.config })],
+            arguments: vec![prompt.into(), json!({ "vars": vars, "prompt": { "raw": prompt } }), json!({ "config": provider.config })],
+        };
+        match self.pool.run(ScriptRequest::Module { source: source.to_owned(), call }).await.map_err(|why| why.to_string())? {
+            ScriptReply::Returned { value: Value::Object(fields), .. } if fields.contains_key("output") || fields.contains_key("error") => {
+                let text = |key: &str| fields.get(key).and_then(Value::as_str).map(str::to_owned);
+                Ok(ProviderAnswer {
+                    output: fields.get("output").cloned().unwrap_or_default(),
+                    error: text("error"),
+                    cost: fields.get("cost").and_then(Value::as_f64),
+                    token_usage: fields.get("tokenUsage").cloned().unwrap_or_default(),
+                    response: fields,
+                })
+            }
+            ScriptReply::Returned { value, .. } => Ok(ProviderAnswer::of(value)),
+            ScriptReply::Threw(why) | ScriptReply::Stopped(why) => Err(format!("the provider's script: {why}")),
+            ScriptReply::Rendered(_) => Err("the provider's script gave no value".to_owned()),
+        }
+    }
+}
+
+fn error_text(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        text = format!("{text}: {inner}");
+        source = inner.source();
+    }
+    text
+}
+
+/// Returns the messages of a chat: the JSON of the prompt, or one message of the user.
+fn messages(prompt: &str) -> Value {
+    match serde_json::from_str::<Value>(prompt) {
+        Ok(Value::Array(messages)) if messages.iter().all(|message| message.get("role").is_some()) => Value::Array(messages),
+        Ok(_) | Err(_) => json!([{ "role": "user", "content": prompt }]),
+    }
+}
+
+fn copy(config: &Value, body: &mut Value, keys: &[&str]) {
+    for key in keys {
+        if let Some(value) = config.get(*key).filter(|value| !value.is_null()) {
+            body[*key] = value.clone();
+        }
+    }
+    for (key, value) in config.get("passthrough").and_then(Value::as_object).into_iter().flatten() {
+        body[key] = value.clone();
+    }
+}
+
+fn usage(reply: &Value, prompt: &str, completion: &str) -> Value {
+    let count = |path: &str| reply.pointer(path).and_then(Value::as_u64).unwrap_or_default();
+    let (prompt, completion) = (count(prompt), count(completion));
+    json!({ "total": prompt + completion, "prompt": prompt, "completion": completion, "numRequests": 1 })
+}
+
+fn collect_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Value::Object(fields) => fields.values().for_each(|value| collect_texts(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Returns the value with its texts replaced, in the order of [`collect_texts`].
+pub(crate) fn with_texts(value: &Value, texts: &mut impl Iterator<Item = String>) -> Value {
+    match value {
+        Value::String(text) => Value::String(texts.next().unwrap_or_else(|| text.clone())),
+        Value::Array(items) => Value::Array(items.iter().map(|item| with_texts(item, texts)).collect()),
+        Value::Object(fields) => Value::Object(fields.iter().map(|(key, value)| (key.clone(), with_texts(value, texts))).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+pub(crate) fn texts_of(value: &Value) -> Vec<String> {
+    let mut texts = vec![];
+    collect_texts(value, &mut texts);
+    texts
+}
+
+/// Removes colours from the output of a program.
+fn without_ansi(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' && chars.peek() == Some(&'[') {
+            chars.next();
+            while chars.next().is_some_and(|c| !('@'..='~').contains(&c)) {}
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}

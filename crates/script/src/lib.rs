@@ -1,0 +1,16 @@
+//! Runs JavaScript of others: assertions, transforms, providers and templates of promptfoo configs. The code runs in QuickJS, in a child
+//! process of our own binary that has no environment, and is killed at its deadline. Each request has a fresh runtime, so that nothing
+//! is shared between tests; only templates share one.
+
+mod engine;
+mod host;
+mod pool;
+mod request;
+
+pub use engine::{ScriptEngine, ScriptLimits};
+pub use host::run_script_host;
+pub use pool::{ScriptError, ScriptPool};
+pub use request::{FunctionCall, ScriptReply, ScriptRequest};
+
+/// Hidden first argument with which our binary becomes the host of scripts.
+pub const SCRIPT_ARGUMENT: &str = "__script";
