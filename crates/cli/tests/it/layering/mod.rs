@@ -61,7 +61,10 @@ const FORBIDDEN_LIBRARIES: &[(&str, &[&str])] = &[
     ("model", &["tokio", "reqwest", "rusqlite", "rmcp", "proptest"]),
     ("foreign", &["tokio", "reqwest", "rusqlite", "rmcp", "futures"]),
     ("present", &["tokio", "reqwest", "rusqlite", "rmcp", "futures"]),
-    ("score", &["tokio", "reqwest", "rusqlite", "rmcp", "futures", "rquickjs", "revm", "alloy-dyn-abi", "alloy-sol-types", "alloy-json-abi"]),
+    (
+        "score",
+        &["tokio", "reqwest", "rusqlite", "rmcp", "futures", "rquickjs", "revm", "alloy-dyn-abi", "alloy-sol-types", "alloy-json-abi"],
+    ),
 ];
 
 /// Top-level modules that a top-level module may use. A crate that is not listed has only one.
