@@ -118,8 +118,11 @@ fn expected(cell: &str) -> Value {
     assertion
 }
 
+/// Line where a row begins, and its cells.
+type CsvRow = (u32, Vec<String>);
+
 /// Splits CSV into rows of cells, each with the line where it begins.
-fn csv_rows(text: &str) -> Result<Vec<(u32, Vec<String>)>, (u32, String)> {
+fn csv_rows(text: &str) -> Result<Vec<CsvRow>, (u32, String)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (mut rows, mut cells, mut cell) = (vec![], vec![], String::new());
     let (mut quoted, mut line, mut start) = (false, 1_u32, 1_u32);

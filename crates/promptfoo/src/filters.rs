@@ -33,7 +33,10 @@ impl TestFilters {
             self.metadata.iter().all(|(key, wanted)| match test.metadata.get(key) {
                 Some(serde_json::Value::Array(items)) => items.iter().any(|item| item.as_str() == Some(wanted)),
                 Some(serde_json::Value::String(text)) => text.contains(wanted.as_str()),
-                Some(other) => other.to_string() == *wanted,
+                Some(other) => {
+                    let shown = other.to_string();
+                    shown == *wanted
+                }
                 None => false,
             })
         };
