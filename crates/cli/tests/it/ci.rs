@@ -130,7 +130,11 @@ fn when_changed_with_an_unknown_part_is_a_mistake() {
 #[test]
 fn ci_verdict_blocks_gate_with_an_unknown_scorer() {
     let folder = TestFolder::with_reference();
-    folder.edit("evals/gates.yaml", "scorer: hit\n", "scorer: hitt\n");
+    folder.edit(
+        "evals/gates.yaml",
+        "scorer: hit\n    slice: { each: profile, except: [full] }",
+        "scorer: hitt\n    slice: { each: profile, except: [full] }",
+    );
     folder.write("report.json", incomplete(&["hit_rate_profiles"], &[]));
     folder.run(&["ci", "verdict", "report.json", "--exit", "3"]).assert_exit(3).assert_stdout("gate hit_rate_profiles (all): no evidence");
 }

@@ -39,6 +39,7 @@ pages! {
     selftest_guide_runs: "docs/guide/selftest.md" in scene::own_workspace;
     store_guide_runs: "docs/guide/store.md" in scene::three_runs;
     subjects_guide_runs: "docs/guide/subjects.md" in scene::agents_of_every_kind;
+    viewer_guide_runs: "docs/guide/viewer.md" in PageScene::empty;
     world_guide_runs: "docs/guide/world.md" in scene::node_of_the_user;
     write_guide_runs: "docs/guide/write.md" in PageScene::empty;
 }

@@ -248,7 +248,7 @@ pub(super) fn one_probe() -> PageScene {
     let own = "subject: my-agent\nprovider: process\ncommand: [python3, agent.py]\nabout: The agent of the reader.\n";
     scene.folder.write("evals/subjects/my-agent.yaml", own);
     // The agent and the models of the scene know another trade: no attack is read, and texts without the marker are not placed.
-    scene.with_exit("agent.py", 3).with_exit("run --tier 4", 1).with_exit("--attacker", 1)
+    scene.with_exit("agent.py", 3).with_exit("--subject my-agent --shrink", 3).with_exit("run --tier 4", 1).with_exit("--attacker", 1)
 }
 
 /// Folder with the small workspace.
