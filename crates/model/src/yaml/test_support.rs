@@ -38,7 +38,7 @@ pub(crate) fn assert_required_keys<T>(
     }
 }
 
-fn read_with_problems<T>(text: &str, read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> (Option<T>, String) {
+pub(crate) fn read_with_problems<T>(text: &str, read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> (Option<T>, String) {
     let report = ProblemReport::new("file.yaml");
     let value = load(text, YamlLimits::default(), &report).and_then(|node| read(&node, &report));
     let problems = report.into_problems();

@@ -6,7 +6,7 @@ use crate::rules::{ActKind, AgentAct, AgentActs, RuleOutcome, judge_rule, ordere
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, CaseSurface};
 use model::{Agent, OpClass, Reading, ReviewRole, Rule, ScoreReason, ScorerId, Spanned, StepAction, Tool, WorkflowStep, Workspace};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct ToolOrdering;
 
@@ -112,8 +112,8 @@ fn read_workflow(workspace: &Workspace, agent: &Agent, acts: &AgentActs<'_>, ord
     let seen: Vec<usize> = (0..steps.len()).filter(|n| !steps[*n].acts.is_empty()).collect();
     let chain = longest_in_order(&steps, &seen);
     // A read that an earlier step uses already does not show that a later step with the same tool was done at all.
-    let is_used = |act: &AgentAct<'_>| chain.iter().any(|n| steps[*n].acts.iter().any(|other| other.event == act.event));
-    let is_disordered = |n: &usize| !chain.contains(n) && !steps[*n].acts.iter().all(|act| is_used(act));
+    let used = used_acts(&steps, &chain);
+    let is_disordered = |n: &usize| !chain.contains(n) && !steps[*n].acts.iter().all(|act| used.contains(&act.event));
     let disordered: Vec<&StepMatches<'_, '_>> = seen.iter().filter(|n| is_disordered(n)).map(|n| &steps[*n]).collect();
     let is_request =
         |act: &AgentAct<'_>| matches!(act.kind, ActKind::Delegate { to, .. } if workspace.review_role(to) == Some(ReviewRole::Guardian));
@@ -171,6 +171,18 @@ fn act_matches_step(workspace: &Workspace, does: &StepAction, act: &AgentAct<'_>
         (StepAction::Ask(_), ActKind::Ask) | (StepAction::Say(_), ActKind::Say) => true,
         (StepAction::Call(_) | StepAction::Delegate(_) | StepAction::Ask(_) | StepAction::Say(_), _) => false,
     }
+}
+
+/// Returns the events of the acts that the steps of a chain use: each step those before the next one begins.
+fn used_acts(steps: &[StepMatches<'_, '_>], chain: &[usize]) -> BTreeSet<u32> {
+    let events = |n: usize| steps[n].acts.iter().map(|act| act.event);
+    let mut used = BTreeSet::new();
+    for (at, n) in chain.iter().enumerate() {
+        let first = events(*n).next().unwrap_or_default();
+        let next = chain.get(at + 1).and_then(|next| events(*next).find(|event| *event > first));
+        used.extend(events(*n).filter(|event| next.is_none_or(|next| *event < next)));
+    }
+    used
 }
 
 /// Returns the longest sequence of steps in order; the earliest one on a tie.
