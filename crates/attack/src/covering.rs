@@ -50,7 +50,7 @@ fn cover<T: Ord>(rows: &[Vec<T>]) -> Vec<usize> {
     let elements: BTreeSet<&T> = rows.iter().flatten().collect();
     let numbers: BTreeMap<&T, usize> = elements.into_iter().zip(0..).collect();
     let rows: Vec<BTreeSet<usize>> = rows.iter().map(|row| row.iter().map(|element| numbers[element]).collect()).collect();
-    // How often each element is covered.
+    // Number of chosen cases that cover each element.
     let mut covered = vec![0_usize; numbers.len()];
     let mut chosen: Vec<usize> = vec![];
     loop {

@@ -29,7 +29,7 @@ impl Check for GatesResolve {
             } else {
                 first.insert(gate.id.as_str(), &gate.id.at);
             }
-            // Where no tier has the red team, the gates on attacks are judged by `redteam` alone.
+            // `redteam` alone judges the gates on attacks if no tier has the red team.
             if gate.tiers.is_empty() && (workspace.policy.is_some() || !reads_attacks_only(&gate.scorer)) {
                 found.error(&gate.at, format!("gate {} belongs to no tier", *gate.id), "name at least one, such as tiers: [2]");
             }

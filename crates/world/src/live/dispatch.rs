@@ -135,7 +135,7 @@ async fn call_foreign(state: &mut TrialState, request: &ToolRequest<'_>) -> Resu
     match state.setup.foreign.call(&request.tool.name, request.given).await {
         Ok(value) => Ok(ToolAnswer::Result(value)),
         Err(ForeignError::Tool(message)) => Err(ToolError::new(ToolErrorCode::ExternalToolFailed, message)),
-        // What obeys an attack was never recorded. The call itself is judged, so it must not abort the trial.
+        // A call that obeys an attack was never recorded. The call itself is judged, so it must not abort the trial.
         Err(ForeignError::NotRecorded(_) | ForeignError::NotAnswered(_)) if state.setup.accepts_writes && request.tool.writes() => {
             Ok(ToolAnswer::Result(json!({ "status": "accepted" })))
         }
