@@ -1,10 +1,16 @@
 //! Settings of `production.yaml`: which production traces are kept, for how long, and when to alert.
 
+mod evidence_settings;
+
+pub use evidence_settings::{JudgedShare, RpcSource, RpcSourceError};
+
 use crate::location::Spanned;
 use crate::money::Money;
 use crate::problem::ProblemReport;
-use crate::yaml::{YamlFields, YamlNode, flag, list, map, number, spanned, text, unsigned};
+use crate::registry::{AddressText, address};
+use crate::yaml::{YamlFields, YamlNode, flag, list, map, name, number, spanned, text, unsigned};
 use indexmap::IndexMap;
+use std::collections::BTreeMap;
 
 /// Settings of the collector. A workspace without the file has the defaults.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +28,15 @@ pub struct ProductionSettings {
     pub budget_usd_per_day: Option<Money>,
     /// Seconds in which an alert is not sent again.
     pub cool_down_s: u64,
+    /// Nodes that receipts are read from, by chain.
+    pub rpc: BTreeMap<u64, RpcSource>,
+    /// Addresses that the agents act with. Transactions of others are not theirs.
+    pub wallets: Vec<AddressText>,
+    /// Reads decisions, signatures and effects that spans state as if they had been observed.
+    pub trust_claims: bool,
+    pub judge: Option<JudgedShare>,
+    /// Run whose tools, skills, latency and cost the traffic is compared with.
+    pub reference: Option<String>,
 }
 
 /// Share of the traces that is kept, between 0 and 1.
@@ -61,6 +76,11 @@ impl Default for ProductionSettings {
             redact: vec![],
             budget_usd_per_day: None,
             cool_down_s: 3600,
+            rpc: BTreeMap::new(),
+            wallets: vec![],
+            trust_claims: false,
+            judge: None,
+            reference: None,
         }
     }
 }
@@ -98,8 +118,16 @@ pub(crate) fn read_production(node: &YamlNode, report: &ProblemReport) -> Option
         redact: fields.or_default("redact", list(spanned(text))),
         budget_usd_per_day: fields.optional("budget_usd_per_day", read_dollars),
         cool_down_s: fields.optional("cool_down_s", unsigned).unwrap_or(default.cool_down_s),
+        rpc: fields.or_default("rpc", evidence_settings::read_nodes),
+        wallets: fields.or_default("wallets", list(address)),
+        trust_claims: fields.optional("trust_claims", flag).unwrap_or(default.trust_claims),
+        judge: fields.optional("judge", evidence_settings::read_judge),
+        reference: fields.optional("reference", name),
     };
     fields.close();
+    if !settings.rpc.is_empty() && settings.wallets.is_empty() {
+        report.add(node.line, "rpc without wallets", "list the addresses of the agents as wallets, so that their transactions are known");
+    }
     if settings.max_age_s <= settings.settle_s {
         report.add(node.line, "max_age_s is not above settle_s", "a trace must have time to settle before it is too old");
     }
@@ -179,12 +207,35 @@ mod tests {
     }
 
     #[test]
+    fn evidence_settings_are_read() {
+        let wallet = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+        let file = format!(
+            "rpc: {{ 8453: env:BASE_RPC_URL }}\nwallets: [\"{wallet}\"]\njudge: {{ share: 0.1, usd_per_day: 2.50, rubric: Be kind. }}\nreference: abc\n"
+        );
+        let read = read_ok(&file, read_production);
+        assert_eq!(read.rpc.get(&8453), Some(&RpcSource::Env("BASE_RPC_URL".into())));
+        assert_eq!((read.wallets[0].text.as_str(), read.trust_claims, read.reference.as_deref()), (wallet, false, Some("abc")));
+        let judge = JudgedShare { share: 0.1, usd_per_day: Money::from_nanos(2_500_000_000), rubric: "Be kind.".into() };
+        assert_eq!(read.judge, Some(judge));
+    }
+
+    #[test]
     fn impossible_settings_are_refused() {
         assert_problems(
             FILE,
             read_production,
             &[
                 ("rate: 0.02", "rate: 2", "2: expected a share between 0 and 1, found \"2\" | 1 % is 0.01"),
+                (
+                    "retention:",
+                    "rpc: { 1: \"http://127.0.0.1:8545\" }\nretention:",
+                    "1: rpc without wallets | list the addresses of the agents as wallets, so that their transactions are known",
+                ),
+                (
+                    "retention:",
+                    "rpc: { 1: \"https://node.example/?key=x\" }\nretention:",
+                    "6: the URL carries a user, a query or a key | put the URL into an environment variable and write env:NAME",
+                ),
                 ("{ days: 7 }", "{ days: 0 }", "6: nothing would be kept | write at least 1 for days and megabytes"),
                 (
                     "retention:",

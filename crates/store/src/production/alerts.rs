@@ -3,7 +3,7 @@
 use super::ProductionStore;
 use super::counters::{ProductionCounter, count};
 use crate::StoreError;
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 /// Alert in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,14 +41,25 @@ impl ProductionStore {
         Ok(())
     }
 
+    /// Returns alerts that were raised since a time and not delivered, the oldest first. They survive the process that raised them.
+    pub fn undelivered_alerts(&self, from_s: u64, most: usize) -> Result<Vec<StoredAlert>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT n, key, raised_s, body, sent_s FROM alerts WHERE sent_s IS NULL AND raised_s >= ?1 ORDER BY n LIMIT ?2",
+        )?;
+        let rows = statement.query_map(params![from_s, most as u64], stored_alert)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// Returns alerts since a time, the newest first.
     pub fn alerts(&self, from_s: u64, most: usize) -> Result<Vec<StoredAlert>, StoreError> {
         let mut statement = self
             .connection
             .prepare_cached("SELECT n, key, raised_s, body, sent_s FROM alerts WHERE raised_s >= ?1 ORDER BY n DESC LIMIT ?2")?;
-        let rows = statement.query_map(params![from_s, most as u64], |row| {
-            Ok(StoredAlert { n: row.get(0)?, key: row.get(1)?, raised_s: row.get(2)?, body: row.get(3)?, sent_s: row.get(4)? })
-        })?;
+        let rows = statement.query_map(params![from_s, most as u64], stored_alert)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
+}
+
+fn stored_alert(row: &Row<'_>) -> rusqlite::Result<StoredAlert> {
+    Ok(StoredAlert { n: row.get(0)?, key: row.get(1)?, raised_s: row.get(2)?, body: row.get(3)?, sent_s: row.get(4)? })
 }

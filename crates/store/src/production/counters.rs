@@ -17,6 +17,13 @@ pub enum ProductionCounter {
     TracesUnreadable,
     AlertsRaised,
     AlertsSent,
+    /// Transactions whose receipts were decoded, and those that could not be.
+    ReceiptsDecoded,
+    ReceiptsFailed,
+    /// Traces that a judge graded, those whose answer could not be used, and those that the budget of the day did not cover.
+    TracesJudged,
+    TracesMisjudged,
+    JudgeUnfunded,
 }
 
 impl ProductionCounter {
@@ -31,6 +38,11 @@ impl ProductionCounter {
         ProductionCounter::TracesUnreadable,
         ProductionCounter::AlertsRaised,
         ProductionCounter::AlertsSent,
+        ProductionCounter::ReceiptsDecoded,
+        ProductionCounter::ReceiptsFailed,
+        ProductionCounter::TracesJudged,
+        ProductionCounter::TracesMisjudged,
+        ProductionCounter::JudgeUnfunded,
     ];
 
     /// Returns the name in the file and in metrics.
@@ -46,6 +58,11 @@ impl ProductionCounter {
             ProductionCounter::TracesUnreadable => "traces_unreadable",
             ProductionCounter::AlertsRaised => "alerts_raised",
             ProductionCounter::AlertsSent => "alerts_sent",
+            ProductionCounter::ReceiptsDecoded => "receipts_decoded",
+            ProductionCounter::ReceiptsFailed => "receipts_failed",
+            ProductionCounter::TracesJudged => "traces_judged",
+            ProductionCounter::TracesMisjudged => "traces_misjudged",
+            ProductionCounter::JudgeUnfunded => "judge_unfunded",
         }
     }
 }
@@ -61,6 +78,13 @@ pub(super) fn count(connection: &Connection, counter: ProductionCounter, n: u64)
 }
 
 impl ProductionStore {
+    /// Adds to a counter outside of another change.
+    pub fn add_count(&self, counter: ProductionCounter, n: u64) -> Result<(), StoreError> {
+        let transaction = self.transaction()?;
+        count(&transaction, counter, n)?;
+        Ok(transaction.commit()?)
+    }
+
     /// Returns the count of every counter, in order.
     pub fn counters(&self) -> Result<Vec<(ProductionCounter, u64)>, StoreError> {
         let mut statement = self.connection.prepare_cached("SELECT coalesce((SELECT n FROM counters WHERE what = ?1), 0)")?;

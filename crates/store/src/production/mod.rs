@@ -2,8 +2,11 @@
 
 mod alerts;
 mod counters;
+mod judge_calls;
+mod judgements;
 mod kept_traces;
 mod open;
+mod receipts;
 mod retention;
 mod spans;
 #[cfg(test)]
@@ -11,7 +14,10 @@ mod tests;
 
 pub use alerts::StoredAlert;
 pub use counters::ProductionCounter;
+pub use judge_calls::{CallReservation, DayLimit};
+pub use judgements::{NewJudgement, StoredJudgement};
 pub use kept_traces::{KeptTrace, TraceDecision};
+pub use receipts::{ReceiptState, WantedReceipt};
 pub use retention::RetentionResult;
 pub use spans::{NewSpan, OpenTrace, SpanLimits, StoredSpans};
 

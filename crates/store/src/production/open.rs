@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Schema version, stored as `PRAGMA user_version`.
-const SCHEMA_VERSION: i64 = 1;
+const SCHEMA_VERSION: i64 = 2;
 /// Distinguishes the file from a store of runs.
 const APPLICATION_ID: i64 = 0x6265_7031;
 const PAGE_BYTES: u32 = 8 << 10;
@@ -33,7 +33,8 @@ CREATE TABLE open_traces (
     last_ms    INTEGER NOT NULL,
     spans      INTEGER NOT NULL,
     bytes      INTEGER NOT NULL,
-    root_ended INTEGER NOT NULL
+    root_ended INTEGER NOT NULL,
+    wait_until_ms INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX open_traces_by_time ON open_traces (last_ms);
 
@@ -71,6 +72,49 @@ CREATE TABLE alerts (
 CREATE INDEX alerts_by_key ON alerts (key, raised_s);
 ";
 
+/// Tables since version 2: evidence from outside that is asked for once and stored.
+const EVIDENCE_SCHEMA: &str = "
+CREATE TABLE receipts (
+    chain     INTEGER NOT NULL,
+    hash      TEXT NOT NULL,
+    wanted_ms INTEGER NOT NULL,
+    attempts  INTEGER NOT NULL,
+    due_ms    INTEGER NOT NULL,
+    body      TEXT,
+    PRIMARY KEY (chain, hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX receipts_by_due ON receipts (due_ms) WHERE body IS NULL;
+
+CREATE TABLE judgements (
+    n        INTEGER PRIMARY KEY AUTOINCREMENT,
+    trace    BLOB NOT NULL,
+    at_s     INTEGER NOT NULL,
+    judged_ms INTEGER NOT NULL,
+    sampled  INTEGER NOT NULL,
+    question TEXT NOT NULL,
+    answer   TEXT NOT NULL,
+    score    TEXT NOT NULL
+) STRICT;
+CREATE INDEX judgements_by_trace ON judgements (trace, n);
+
+CREATE TABLE judge_calls (
+    n       INTEGER PRIMARY KEY AUTOINCREMENT,
+    call    TEXT NOT NULL,
+    day     INTEGER NOT NULL,
+    ceiling INTEGER NOT NULL,
+    cost    INTEGER,
+    reply   TEXT
+) STRICT;
+CREATE INDEX judge_calls_by_day ON judge_calls (day);
+CREATE INDEX judge_calls_by_call ON judge_calls (call);
+";
+
+/// Steps from version 1. Alerts of that version were not tracked without a webhook, so that none of them is sent now.
+const FROM_VERSION_1: &str = "
+ALTER TABLE open_traces ADD COLUMN wait_until_ms INTEGER NOT NULL DEFAULT 0;
+UPDATE alerts SET sent_s = raised_s WHERE sent_s IS NULL;
+";
+
 impl ProductionStore {
     /// Opens or creates a file.
     ///
@@ -94,8 +138,14 @@ impl ProductionStore {
         let application: i64 = transaction.pragma_query_value(None, "application_id", |row| row.get(0))?;
         match (version, application) {
             (SCHEMA_VERSION, APPLICATION_ID) => {}
+            (1, APPLICATION_ID) => {
+                transaction.execute_batch(FROM_VERSION_1)?;
+                transaction.execute_batch(EVIDENCE_SCHEMA)?;
+                transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+            }
             (0, 0) => {
                 transaction.execute_batch(SCHEMA)?;
+                transaction.execute_batch(EVIDENCE_SCHEMA)?;
                 transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
                 transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
             }

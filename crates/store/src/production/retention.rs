@@ -30,6 +30,9 @@ impl ProductionStore {
         let dropped = self.transaction()?;
         dropped.execute("DELETE FROM dropped WHERE decided_ms < ?1", params![before])?;
         dropped.execute("DELETE FROM alerts WHERE raised_s < ?1", params![before / 1000])?;
+        dropped.execute("DELETE FROM receipts WHERE wanted_ms < ?1", params![before])?;
+        dropped.execute("DELETE FROM judgements WHERE judged_ms < ?1", params![before])?;
+        dropped.execute("DELETE FROM judge_calls WHERE day < ?1", params![before / MS_PER_DAY])?;
         dropped.commit()?;
         while self.content_bytes()? > bytes {
             let removed = self.remove_oldest("?1 = ?1", 0)?;

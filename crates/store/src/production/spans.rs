@@ -75,15 +75,23 @@ impl ProductionStore {
     }
 
     /// Returns open traces that are complete, the longest quiet first: the root ended and no span came for `settle_ms`, or the first span
-    /// is older than `max_age_ms`.
+    /// is older than `max_age_ms`. Traces that wait for evidence are left out until their time.
     pub fn settled_traces(&self, now_ms: u64, settle_ms: u64, max_age_ms: u64, most: usize) -> Result<Vec<OpenTrace>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT trace, first_ms, last_ms, spans, root_ended FROM open_traces
-             WHERE last_ms <= ?1 AND (root_ended OR first_ms <= ?2) ORDER BY last_ms, trace LIMIT ?3",
+             WHERE last_ms <= ?1 AND (root_ended OR first_ms <= ?2) AND wait_until_ms <= ?4 ORDER BY last_ms, trace LIMIT ?3",
         )?;
         let (quiet, old) = (now_ms.saturating_sub(settle_ms), now_ms.saturating_sub(max_age_ms));
-        let rows = statement.query_map(params![quiet, old, most as u64], open_trace)?;
+        let rows = statement.query_map(params![quiet, old, most as u64, now_ms], open_trace)?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Lets a complete trace wait for evidence until a time.
+    pub fn defer_trace(&self, trace: &TraceId, until_ms: u64) -> Result<(), StoreError> {
+        let transaction = self.transaction()?;
+        transaction.execute("UPDATE open_traces SET wait_until_ms = ?2 WHERE trace = ?1", params![&trace[..], until_ms])?;
+        transaction.commit()?;
+        Ok(())
     }
 
     /// Returns the arrival of the last span of the open trace that was quiet longest, from which the lag follows.

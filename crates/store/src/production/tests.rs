@@ -130,3 +130,90 @@ fn a_store_of_runs_is_refused() {
     drop(crate::Store::open(&path, crate::tests::all_pass).unwrap());
     assert!(matches!(ProductionStore::open(&path), Err(StoreError::NotProduction)));
 }
+
+#[test]
+fn deferred_traces_wait_and_keep_their_place() {
+    let (_folder, store) = store();
+    add(&store, &[span(1, 1, true)], 10);
+    store.defer_trace(&[1; 16], 500).unwrap();
+    assert!(store.settled_traces(499, 10, 100, 10).unwrap().is_empty());
+    assert_eq!(store.settled_traces(500, 10, 100, 10).unwrap().len(), 1);
+}
+
+#[test]
+fn receipts_are_asked_for_until_answered_once() {
+    let (_folder, store) = store();
+    let wanted = [(8453, "0xaa".to_owned())];
+    assert_eq!(store.want_receipts(&wanted, 10).unwrap(), [ReceiptState::Wanted]);
+    let due = store.due_receipts(10, 5).unwrap();
+    assert_eq!(due, [WantedReceipt { chain: 8453, hash: "0xaa".into(), attempts: 0 }]);
+    store.retry_receipt(&due[0], 100).unwrap();
+    assert!(store.due_receipts(99, 5).unwrap().is_empty());
+    assert_eq!(store.due_receipts(100, 5).unwrap()[0].attempts, 1);
+    store.answer_receipt(&due[0], "first", ProductionCounter::ReceiptsDecoded).unwrap();
+    store.answer_receipt(&due[0], "second", ProductionCounter::ReceiptsFailed).unwrap();
+    assert_eq!(store.want_receipts(&wanted, 20).unwrap(), [ReceiptState::Known("first".into())]);
+    assert!(store.due_receipts(1_000, 5).unwrap().is_empty());
+    assert_eq!((counted(&store, ProductionCounter::ReceiptsDecoded), counted(&store, ProductionCounter::ReceiptsFailed)), (1, 0));
+}
+
+#[test]
+fn the_money_of_a_day_is_a_hard_cap_for_all_connections() {
+    let (folder, store) = store();
+    let other = ProductionStore::open(&folder.path().join("production.sqlite")).unwrap();
+    let limit = DayLimit { day: 7, nanos: 100 };
+    assert_eq!(store.reserve_judge_call("a", limit, 60).unwrap(), CallReservation::Reserved);
+    assert_eq!(other.reserve_judge_call("b", limit, 60).unwrap(), CallReservation::TooLittle { left: 40 });
+    // A process that died in between leaves its call at the ceiling.
+    assert_eq!(other.judge_spending(7).unwrap(), 60);
+    store.settle_judge_call("a", 10, Some("reply")).unwrap();
+    assert_eq!(other.reserve_judge_call("b", limit, 60).unwrap(), CallReservation::Reserved);
+    other.settle_judge_call("b", 5, None).unwrap();
+    assert_eq!((store.judge_spending(7).unwrap(), store.judge_spending(8).unwrap()), (15, 0));
+    assert_eq!(store.settled_judge_call("a").unwrap(), Some((10, "reply".into())));
+    assert_eq!(store.settled_judge_call("b").unwrap(), None);
+}
+
+#[test]
+fn traces_are_judged_again_only_if_they_were_decided_again() {
+    let (_folder, store) = store();
+    add(&store, &[span(1, 1, true)], 10);
+    let open = store.settled_traces(20, 10, 100, 10).unwrap()[0];
+    store.decide(&[(open, kept(1))], 20).unwrap();
+    assert_eq!(store.unjudged_traces(0, 0, 10).unwrap(), [(1, [1; 16])]);
+    let text = |word: &str| word.to_owned();
+    let judgement =
+        NewJudgement { trace: [1; 16], at_s: 1, sampled: true, question: text("q"), answer: text("a"), score: text("s") };
+    store.add_judgement(&judgement, ProductionCounter::TracesJudged, 30).unwrap();
+    assert!(store.unjudged_traces(0, 0, 10).unwrap().is_empty());
+    assert_eq!(store.judgement_of(&[1; 16]).unwrap().unwrap().judgement, judgement);
+    assert_eq!(store.judgements(0, 0, 10).unwrap().len(), 1);
+    add(&store, &[span(1, 2, false)], 40);
+    let open = store.settled_traces(60, 10, 20, 10).unwrap()[0];
+    store.decide(&[(open, kept(1))], 60).unwrap();
+    assert_eq!(store.unjudged_traces(0, 0, 10).unwrap().len(), 1);
+}
+
+#[test]
+fn files_of_version_1_are_converted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("production.sqlite");
+    let store = ProductionStore::open(&path).unwrap();
+    store.raise_alert("k", 5, 0, "{}").unwrap();
+    store
+        .connection
+        .execute_batch(
+            "DROP TABLE receipts; DROP TABLE judgements; DROP TABLE judge_calls;
+             ALTER TABLE open_traces DROP COLUMN wait_until_ms; PRAGMA user_version = 1;",
+        )
+        .unwrap();
+    drop(store);
+    let store = ProductionStore::open(&path).unwrap();
+    assert!(store.undelivered_alerts(0, 10).unwrap().is_empty(), "old alerts are not sent again");
+    let n = store.raise_alert("other", 6, 0, "{}").unwrap().unwrap();
+    assert_eq!(store.undelivered_alerts(0, 10).unwrap().len(), 1);
+    store.alert_sent(n, 7).unwrap();
+    assert!(store.undelivered_alerts(0, 10).unwrap().is_empty());
+    store.defer_trace(&[1; 16], 5).unwrap();
+    assert_eq!(store.judge_spending(0).unwrap(), 0);
+}
