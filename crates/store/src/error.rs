@@ -1,11 +1,14 @@
 //! Errors of a store.
 
+use crate::postgres::PgFault;
 use model::UserError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("the store cannot be opened or used: {0}")]
     Sqlite(#[from] rusqlite::Error),
+    #[error("the store cannot be opened or used: {0}")]
+    Postgres(#[from] PgFault),
     #[error("the store was written by a newer version (schema version {found}, this program supports {known})")]
     NewerVersion { found: i64, known: i64 },
     #[error("the store has an older format and its run {id} cannot be converted: {why}")]
@@ -37,6 +40,7 @@ impl StoreError {
             StoreError::NotConverted { .. } => "nothing was changed; use another --store",
             StoreError::ReadOnly { .. } => "copy it to a folder that can be written to, with its -wal file if there is one",
             StoreError::NotProduction => "name another file with --traces",
+            StoreError::Postgres(fault) => fault.remedy(),
             StoreError::Sqlite(_) | StoreError::Unreadable { .. } | StoreError::InUse { .. } | StoreError::Journal(_) => "",
         }
     }

@@ -190,27 +190,11 @@ impl JournalGroup {
         if self.writes.is_empty() {
             return Ok(());
         }
-        let transaction = store.transaction()?;
-        for write in self.writes.drain(..) {
-            apply_write(store, &write)?;
-        }
-        Ok(transaction.commit()?)
+        store.engine.write(&std::mem::take(&mut self.writes))
     }
 }
 
 fn next_job(jobs: &Receiver<JournalJob>) -> Option<JournalJob> {
     // A timeout and a closed channel both end the group.
     jobs.recv_timeout(GROUP_IDLE_TIMEOUT).ok()
-}
-
-fn apply_write(store: &Store, write: &JournalWrite) -> Result<(), StoreError> {
-    match write {
-        JournalWrite::Trial(row) => store.add_trial(row),
-        JournalWrite::Reserve { call, ceiling } => store.reserve_call(call, *ceiling),
-        JournalWrite::Settle { call, cost, waited_us, reply } => store.settle_call(call, *cost, *waited_us, reply),
-        JournalWrite::Fail { call, cost, why } => store.fail_call(call, *cost, why),
-        JournalWrite::CacheReply { key, at, reply } => store.cache_reply(key, *at, reply),
-        JournalWrite::Count { run, what, n } => store.add_telemetry(*run, what, *n),
-        JournalWrite::Barrier => Ok(()),
-    }
 }

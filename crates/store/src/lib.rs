@@ -1,50 +1,40 @@
-//! SQLite store of runs, trials, model calls and cached replies.
+//! Store of runs, trials, model calls and cached replies, in a SQLite file or a PostgreSQL database.
 
 mod agent_output;
 mod browse;
-mod busy;
 mod calls;
+mod engine;
 mod error;
 mod journal;
+mod location;
 mod lock;
-mod migrate;
 mod open;
+pub mod postgres;
 pub mod production;
 mod runs;
-mod schema;
+mod selection;
 mod spending;
+mod sqlite;
 mod transcripts;
 mod trials;
 
 pub use agent_output::AgentOutput;
 pub use browse::{StoredOutcome, TrialFilter, TrialListing, TrialPage};
-pub use busy::set_busy_notice;
 pub use calls::{CallKey, CallStateCounts};
 pub use error::StoreError;
 pub use journal::{CommitCallback, Journal, JournalWrite};
+pub use location::StoreLocation;
 pub use lock::RunLock;
-pub use migrate::OutcomeRule;
 pub use runs::{NewRun, StoredRun};
 pub use spending::RoleSpending;
+pub use sqlite::{OutcomeRule, set_busy_notice};
 pub use transcripts::{TrialMatches, TrialPosition, UnreadTrial};
 pub use trials::{EndedTrial, TrialRow};
-
-use rusqlite::{Connection, Transaction, TransactionBehavior};
-use std::path::PathBuf;
 
 /// Connection to a store.
 #[derive(Debug)]
 pub struct Store {
-    connection: Connection,
-    /// Absent for a store in memory.
-    path: Option<PathBuf>,
-}
-
-impl Store {
-    /// Begins a transaction that takes the write lock at once, so that a later write cannot fail on it.
-    fn transaction(&self) -> Result<Transaction<'_>, StoreError> {
-        Ok(Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?)
-    }
+    engine: Box<dyn engine::StoreEngine>,
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Runs: begin, complete, list, find and remove.
 
+use crate::selection::RunQuery;
 use crate::{Store, StoreError};
 use model::{ContentHash, GateVerdicts, Plan, PlanOutline, RECORD_FORMAT, RunClaim, RunRecord};
-use rusqlite::{Connection, Row, params};
 
 /// Run to be written before its first trial.
 #[derive(Debug, Clone, Copy)]
@@ -69,57 +69,110 @@ impl StoredRun {
     }
 }
 
+/// Columns of a run as an engine reads them.
+#[derive(Debug)]
+pub(crate) struct RunColumns {
+    pub run: i64,
+    pub id: String,
+    pub started: String,
+    pub ended: Option<String>,
+    pub format: u32,
+    pub workspace: String,
+    /// JSON, as settings and plan are.
+    pub claim: String,
+    pub settings: String,
+    pub plan: Option<String>,
+    pub planned: u64,
+    pub budget: Option<u64>,
+    pub record: Option<String>,
+    pub finished: u64,
+    pub passed: u64,
+    pub spent: u64,
+    pub aborted: u64,
+    /// Subjects in the order of their first trial, as JSON; absent if there is a plan.
+    pub subjects: Option<String>,
+}
+
+impl RunColumns {
+    fn parse(self) -> Result<StoredRun, StoreError> {
+        let id = self.id;
+        let wrong = |why: &dyn std::fmt::Display| StoreError::unreadable(&id, why);
+        let hash = |text: &str| ContentHash::parse(text).ok_or_else(|| wrong(&format!("\"{text}\" is not a hash")));
+        let plan: Option<PlanOutline> = self.plan.map(|plan| serde_json::from_str(&plan)).transpose().map_err(|error| wrong(&error))?;
+        let subjects = match (&plan, self.subjects) {
+            (Some(plan), _) => plan.subjects.iter().map(|planned| planned.subject.clone()).collect(),
+            (None, Some(names)) => serde_json::from_str(&names).map_err(|error| wrong(&error))?,
+            (None, None) => vec![],
+        };
+        Ok(StoredRun {
+            run: self.run,
+            started: self.started,
+            ended: self.ended,
+            format: self.format,
+            workspace: hash(&self.workspace)?,
+            claim: serde_json::from_str(&self.claim).map_err(|error| wrong(&error))?,
+            settings: self.settings,
+            plan,
+            planned: self.planned,
+            budget: self.budget,
+            record: self.record.map(|record| hash(&record)).transpose()?,
+            finished: self.finished,
+            passed: self.passed,
+            aborted: self.aborted,
+            spent: self.spent,
+            subjects,
+            id,
+        })
+    }
+}
+
+impl NewRun<'_> {
+    /// Returns claim and plan as JSON.
+    pub(crate) fn to_json(self) -> Result<(String, Option<String>), StoreError> {
+        let json = |text: serde_json::Result<String>| text.map_err(|error| StoreError::unreadable(self.id, &error));
+        Ok((json(serde_json::to_string(self.claim))?, self.plan.map(|plan| json(serde_json::to_string(plan))).transpose()?))
+    }
+}
+
 impl Store {
     /// Begins a run and returns its key.
     pub fn begin_run(&self, run: &NewRun<'_>) -> Result<i64, StoreError> {
-        insert_run(&self.connection, run)
+        self.engine.begin_run(run)
     }
 
     /// Stores the verdicts of a run. A record hash marks the run as complete at the time `at`.
     pub fn set_verdicts(&self, run: i64, verdicts: &GateVerdicts, record: Option<&ContentHash>, at: &str) -> Result<(), StoreError> {
         let verdicts = serde_json::to_string(verdicts).map_err(|error| StoreError::unreadable(&run.to_string(), &error))?;
         let record = record.map(ContentHash::as_str);
-        let ended = record.map(|_| at);
-        self.connection
-            .execute("UPDATE runs SET verdicts = ?2, record = ?3, ended = ?4 WHERE run = ?1", params![run, verdicts, record, ended])?;
-        Ok(())
+        self.engine.set_verdicts(run, &verdicts, record, record.map(|_| at))
     }
 
     /// Changes the budget of a run, in nano-dollars.
     pub fn set_budget(&self, run: i64, nanos: Option<u64>) -> Result<(), StoreError> {
-        self.connection.execute("UPDATE runs SET budget = ?2 WHERE run = ?1", params![run, nanos])?;
-        Ok(())
+        self.engine.set_budget(run, nanos)
+    }
+
+    pub(crate) fn find_runs(&self, query: RunQuery<'_>) -> Result<Vec<StoredRun>, StoreError> {
+        self.engine.find_runs(query)?.into_iter().map(RunColumns::parse).collect()
     }
 
     /// Returns all runs, the last one begun first. The order does not depend on the clock, which may jump.
     pub fn runs(&self) -> Result<Vec<StoredRun>, StoreError> {
-        let mut rows = self.connection.prepare(&format!("{SELECT_RUNS} ORDER BY run DESC"))?;
-        let mut rows = rows.query([])?;
-        let mut runs = vec![];
-        while let Some(row) = rows.next()? {
-            runs.push(read_run(row)?);
-        }
-        Ok(runs)
+        self.find_runs(RunQuery::All)
     }
 
     pub fn run(&self, run: i64) -> Result<Option<StoredRun>, StoreError> {
-        let mut rows = self.connection.prepare(&format!("{SELECT_RUNS} WHERE run = ?1"))?;
-        let mut rows = rows.query([run])?;
-        rows.next()?.map(read_run).transpose()
+        Ok(self.find_runs(RunQuery::Key(run))?.pop())
     }
 
     /// Removes a run with its trials, output of agents, calls and counters.
     pub fn remove_run(&self, run: i64) -> Result<(), StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
-        for table in ["trials", "agent_output", "calls", "telemetry", "runs"] {
-            transaction.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [run])?;
-        }
-        Ok(transaction.commit()?)
+        self.engine.remove_run(run)
     }
 
     /// Returns the space of removed runs to the file system. Not possible while another process uses the store; the space is then reused.
     pub fn shrink(&self) {
-        drop(self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);"));
+        self.engine.shrink();
     }
 
     /// Returns the whole run as one document, in memory: for small runs. Commands read row by row.
@@ -144,63 +197,7 @@ impl Store {
 
     /// Returns the verdicts of a run; empty before the first judgement.
     pub fn verdicts(&self, run: &StoredRun) -> Result<GateVerdicts, StoreError> {
-        let text: Option<String> = self.connection.query_row("SELECT verdicts FROM runs WHERE run = ?1", [run.run], |row| row.get(0))?;
-        let Some(text) = text else { return Ok(GateVerdicts::default()) };
+        let Some(text) = self.engine.verdicts(run.run)? else { return Ok(GateVerdicts::default()) };
         serde_json::from_str(&text).map_err(|error| StoreError::unreadable(&run.id, &error))
     }
-}
-
-pub(crate) fn insert_run(connection: &Connection, run: &NewRun<'_>) -> Result<i64, StoreError> {
-    let json = |text: serde_json::Result<String>| text.map_err(|error| StoreError::unreadable(run.id, &error));
-    let claim = json(serde_json::to_string(run.claim))?;
-    let plan = run.plan.map(|plan| json(serde_json::to_string(plan))).transpose()?;
-    connection.execute(
-        "INSERT INTO runs (id, started, format, workspace, claim, settings, plan, planned, budget) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        params![run.id, run.started, RECORD_FORMAT, run.workspace.as_str(), claim, run.settings, plan, run.planned, run.budget],
-    )?;
-    Ok(connection.last_insert_rowid())
-}
-
-pub(crate) const SELECT_RUNS: &str = "
-    SELECT run, id, started, ended, format, workspace, claim, settings, plan, planned, budget, record,
-        (SELECT count(*) FROM trials WHERE trials.run = runs.run),
-        (SELECT count(*) FROM trials WHERE trials.run = runs.run AND passed),
-        (SELECT CAST(min(total(lost + CASE state WHEN 'reserved' THEN ceiling ELSE cost END), 9e18) AS INTEGER) FROM calls WHERE calls.run = runs.run),
-        (SELECT count(*) FROM trials WHERE trials.run = runs.run AND ending IN ('aborted', 'unfunded')),
-        CASE WHEN plan IS NULL THEN
-            (SELECT json_group_array(subject) FROM (SELECT subject FROM trials WHERE trials.run = runs.run GROUP BY subject ORDER BY min(n)))
-        END
-    FROM runs";
-
-pub(crate) fn read_run(row: &Row<'_>) -> Result<StoredRun, StoreError> {
-    let id: String = row.get(1)?;
-    let wrong = |why: &dyn std::fmt::Display| StoreError::unreadable(&id, why);
-    let hash = |text: &str| ContentHash::parse(text).ok_or_else(|| wrong(&format!("\"{text}\" is not a hash")));
-    let (workspace, claim, plan): (String, String, Option<String>) = (row.get(5)?, row.get(6)?, row.get(8)?);
-    let record: Option<String> = row.get(11)?;
-    let plan: Option<PlanOutline> = plan.map(|plan| serde_json::from_str(&plan)).transpose().map_err(|error| wrong(&error))?;
-    let subjects = match (&plan, row.get::<_, Option<String>>(16)?) {
-        (Some(plan), _) => plan.subjects.iter().map(|planned| planned.subject.clone()).collect(),
-        (None, Some(names)) => serde_json::from_str(&names).map_err(|error| wrong(&error))?,
-        (None, None) => vec![],
-    };
-    Ok(StoredRun {
-        run: row.get(0)?,
-        started: row.get(2)?,
-        ended: row.get(3)?,
-        format: row.get(4)?,
-        workspace: hash(&workspace)?,
-        claim: serde_json::from_str(&claim).map_err(|error| wrong(&error))?,
-        settings: row.get(7)?,
-        plan,
-        planned: row.get(9)?,
-        budget: row.get(10)?,
-        record: record.map(|record| hash(&record)).transpose()?,
-        finished: row.get(12)?,
-        passed: row.get(13)?,
-        spent: row.get(14)?,
-        aborted: row.get(15)?,
-        subjects,
-        id,
-    })
 }

@@ -17,30 +17,22 @@ pub struct RoleSpending {
 impl Store {
     /// Returns the spending of a run in nano-dollars, including failed attempts. Calls under way count at their ceiling.
     pub fn total_spending(&self, run: i64) -> Result<u64, StoreError> {
-        let sql = "SELECT CAST(min(total(lost + CASE state WHEN 'reserved' THEN ceiling ELSE cost END), 9e18) AS INTEGER)
-            FROM calls WHERE run = ?1";
-        Ok(self.connection.query_row(sql, [run], |row| row.get(0))?)
+        self.engine.total_spending(run)
     }
 
     /// Returns the spending of a run, sorted by case, subject and role.
     pub fn spending(&self, run: i64) -> Result<Vec<RoleSpending>, StoreError> {
-        let sql = "SELECT trials.case_id, trials.subject, calls.role, count(*),
-                CAST(min(total(calls.lost + CASE calls.state WHEN 'reserved' THEN calls.ceiling ELSE calls.cost END), 9e18) AS INTEGER)
-            FROM calls LEFT JOIN trials ON trials.run = calls.run AND trials.trial = calls.trial
-            WHERE calls.run = ?1 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
-        let mut rows = self.connection.prepare(sql)?;
-        let rows = rows.query_map([run], |row| {
-            Ok(RoleSpending { case: row.get(0)?, subject: row.get(1)?, role: row.get(2)?, calls: row.get(3)?, nanos: row.get(4)? })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.engine.spending(run)
+    }
+
+    /// Returns the costs in nano-dollars of the first `most` trials that cost something, in the order of their ids.
+    pub fn trial_costs(&self, run: i64, most: usize) -> Result<Vec<u64>, StoreError> {
+        self.engine.trial_costs(run, most)
     }
 
     /// Returns the number of tool answers and review decisions in trials that called a model. A world simulated
     /// by an LLM would have needed a call for each.
     pub fn count_world_answers(&self, run: i64) -> Result<u64, StoreError> {
-        let sql = "SELECT count(*) FROM trials, json_each(trials.events) AS event WHERE trials.run = ?1
-            AND EXISTS (SELECT 1 FROM calls WHERE calls.run = trials.run AND calls.trial = trials.trial)
-            AND (json_extract(event.value, '$.happened.answered') IS NOT NULL OR json_extract(event.value, '$.happened.decided') IS NOT NULL)";
-        Ok(self.connection.query_row(sql, [run], |row| row.get(0))?)
+        self.engine.count_world_answers(run)
     }
 }

@@ -1,18 +1,44 @@
 //! Transcripts of a run, read row by row: a reader holds one trial at a time, however many the run has.
 
-use crate::trials::{parse_json, read_trial};
+use crate::selection::TrialSelection;
+use crate::trials::{EndedTrial, TrialRow};
 use crate::{Store, StoreError, StoredRun};
-use model::{ContentHash, RECORD_FORMAT, Score, Transcript, Trial, TrialScores};
-use rusqlite::{Row, params};
+use model::transcript::SerializedTranscript;
+use model::{CaseOutcome, ContentHash, RECORD_FORMAT, Score, Transcript, Trial, TrialScores};
+use serde::de::DeserializeOwned;
+use std::borrow::Cow;
+use std::fmt;
+
+/// Text column of a trial, read from its row on request only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TrialColumn {
+    Ending,
+    Scores,
+    /// Hash of events and ending.
+    Content,
+    Events,
+}
+
+/// Row of a trial in an engine.
+pub(crate) trait TrialTexts {
+    fn text(&self, column: TrialColumn) -> Result<Cow<'_, str>, StoreError>;
+}
 
 /// Row of a trial whose events and scores are parsed on request only.
-#[derive(Debug)]
 pub struct UnreadTrial<'r> {
-    run: i64,
-    row: &'r Row<'r>,
+    pub(crate) run: i64,
+    pub(crate) texts: &'r dyn TrialTexts,
+    pub(crate) wall_us: u64,
+    pub(crate) passed: Option<bool>,
     /// Position in the plan.
     pub n: u64,
     pub trial: Trial,
+}
+
+impl fmt::Debug for UnreadTrial<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnreadTrial").field("run", &self.run).field("n", &self.n).field("trial", &self.trial).finish_non_exhaustive()
+    }
 }
 
 impl UnreadTrial<'_> {
@@ -21,18 +47,61 @@ impl UnreadTrial<'_> {
             trial: self.trial.id.clone(),
             case: self.trial.case.clone(),
             subject: self.trial.subject.clone(),
-            events: parse_json(self.run, &self.row.get::<_, String>(7)?)?,
-            ending: parse_json(self.run, &self.row.get::<_, String>(5)?)?,
+            events: self.parse(TrialColumn::Events)?,
+            ending: self.parse(TrialColumn::Ending)?,
         })
     }
 
     pub fn wall_us(&self) -> Result<u64, StoreError> {
-        Ok(self.row.get(8)?)
+        Ok(self.wall_us)
     }
 
     pub fn scores(&self) -> Result<Vec<Score>, StoreError> {
-        parse_json(self.run, &self.row.get::<_, String>(6)?)
+        self.parse(TrialColumn::Scores)
     }
+
+    pub(crate) fn to_ended(&self) -> Result<EndedTrial, StoreError> {
+        Ok(EndedTrial {
+            n: self.n,
+            trial: self.trial.clone(),
+            content_hash: self.content_hash()?,
+            ending: self.parse(TrialColumn::Ending)?,
+            scores: self.scores()?,
+            scores_hash: ContentHash::of_text(&self.texts.text(TrialColumn::Scores)?),
+            wall_us: self.wall_us,
+        })
+    }
+
+    /// Returns the row as it is stored, for the run `run` of another store.
+    pub(crate) fn to_row(&self, run: i64) -> Result<TrialRow, StoreError> {
+        let text = |column| self.texts.text(column).map(Cow::into_owned);
+        let transcript = SerializedTranscript {
+            events: text(TrialColumn::Events)?,
+            ending: text(TrialColumn::Ending)?,
+            content_hash: self.content_hash()?,
+        };
+        let outcome = match self.passed {
+            Some(true) => CaseOutcome::Passed,
+            Some(false) => CaseOutcome::Failed,
+            None => CaseOutcome::Unjudged,
+        };
+        let (trial, scores) = (self.trial.clone(), text(TrialColumn::Scores)?);
+        Ok(TrialRow { run, n: self.n, trial, outcome, wall_us: self.wall_us, transcript, scores, output: None })
+    }
+
+    fn content_hash(&self) -> Result<ContentHash, StoreError> {
+        let text = self.texts.text(TrialColumn::Content)?;
+        ContentHash::parse(&text).ok_or_else(|| StoreError::unreadable(&self.run.to_string(), &format!("\"{text}\" is not a hash")))
+    }
+
+    fn parse<T: DeserializeOwned>(&self, column: TrialColumn) -> Result<T, StoreError> {
+        serde_json::from_str(&self.texts.text(column)?).map_err(|error| StoreError::unreadable(&self.run.to_string(), &error))
+    }
+}
+
+/// Parses the id of a trial.
+pub(crate) fn parse_trial_id(text: &str) -> Result<ContentHash, StoreError> {
+    ContentHash::parse(text).ok_or_else(|| StoreError::unreadable(text, &"the trial id is not a hash"))
 }
 
 /// Position and id of a trial.
@@ -49,20 +118,13 @@ pub struct TrialMatches {
     pub count: usize,
 }
 
-const SELECT_UNREAD: &str = "SELECT n, trial, case_id, subject, seed, how, scores, events, wall_us FROM trials WHERE run = ?1";
-
 impl Store {
     /// Calls `take` with every trial that ended, in plan order.
     ///
     /// # Errors
     /// If the store cannot be read, and the first error of `take`.
     pub fn for_each_unread(&self, run: i64, mut take: impl FnMut(&UnreadTrial<'_>) -> Result<(), StoreError>) -> Result<(), StoreError> {
-        let mut rows = self.connection.prepare_cached(&format!("{SELECT_UNREAD} ORDER BY n"))?;
-        let mut rows = rows.query([run])?;
-        while let Some(row) = rows.next()? {
-            take(&UnreadTrial { run, n: row.get(0)?, trial: read_trial(row)?, row })?;
-        }
-        Ok(())
+        self.engine.for_each_trial(&TrialSelection { run, positions: 0..i64::MAX as u64, with_events: true }, &mut take)
     }
 
     /// Calls `take` with every transcript and its scores, in plan order.
@@ -76,45 +138,31 @@ impl Store {
 
     /// Reads one trial by its position in the plan.
     pub fn read_transcript(&self, run: i64, n: u64) -> Result<Option<(Trial, Transcript, Vec<Score>)>, StoreError> {
-        let mut rows = self.connection.prepare_cached(&format!("{SELECT_UNREAD} AND n = ?2"))?;
-        let mut rows = rows.query(params![run, n])?;
-        let Some(row) = rows.next()? else { return Ok(None) };
-        let unread = UnreadTrial { run, n, trial: read_trial(row)?, row };
-        Ok(Some((unread.trial.clone(), unread.transcript()?, unread.scores()?)))
+        let mut found = None;
+        let selection = TrialSelection { run, positions: n..n.saturating_add(1), with_events: true };
+        self.engine.for_each_trial(&selection, &mut |unread| {
+            found = Some((unread.trial.clone(), unread.transcript()?, unread.scores()?));
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     /// Finds the trials of a case, or those whose id starts with `id_prefix`. Keeps the first `most` of them.
     pub fn find_trials(&self, run: i64, case: &str, id_prefix: Option<&str>, most: usize) -> Result<TrialMatches, StoreError> {
-        let sql = "SELECT n, trial FROM trials WHERE run = ?1 AND (case_id = ?2 OR substr(trial, 1, length(?3)) = ?3) ORDER BY n";
-        let mut rows = self.connection.prepare_cached(sql)?;
-        let mut rows = rows.query(params![run, case, id_prefix])?;
-        let mut found = TrialMatches::default();
-        while let Some(row) = rows.next()? {
-            found.count += 1;
-            if found.first.len() < most {
-                let id: String = row.get(1)?;
-                let id = ContentHash::parse(&id).ok_or_else(|| StoreError::unreadable(&id, &"the trial id is not a hash"))?;
-                found.first.push(TrialPosition { n: row.get(0)?, id });
-            }
-        }
-        Ok(found)
+        self.engine.find_trials(run, case, id_prefix, most)
     }
 
     /// Returns the cases with a trial that ended, sorted.
     pub fn cases_of_run(&self, run: i64) -> Result<Vec<String>, StoreError> {
-        let mut rows = self.connection.prepare_cached("SELECT DISTINCT case_id FROM trials WHERE run = ?1 ORDER BY 1")?;
-        let cases = rows.query_map([run], |row| row.get(0))?;
-        Ok(cases.collect::<Result<_, _>>()?)
+        self.engine.cases_of_run(run)
     }
 
     /// Returns the subjects of a run in the order of the plan; without a plan, in the order of their first trial.
     pub fn subjects_of_run(&self, run: &StoredRun) -> Result<Vec<String>, StoreError> {
-        if let Some(plan) = &run.plan {
-            return Ok(plan.subjects.iter().map(|planned| planned.subject.clone()).collect());
+        match &run.plan {
+            Some(plan) => Ok(plan.subjects.iter().map(|planned| planned.subject.clone()).collect()),
+            None => self.engine.subjects_by_first_trial(run.run),
         }
-        let mut rows = self.connection.prepare_cached("SELECT subject FROM trials WHERE run = ?1 GROUP BY subject ORDER BY min(n)")?;
-        let subjects = rows.query_map([run.run], |row| row.get(0))?;
-        Ok(subjects.collect::<Result<_, _>>()?)
     }
 
     /// Checks that this version can read the trials of a run.

@@ -2,7 +2,7 @@
 
 use super::ProductionStore;
 use crate::StoreError;
-use crate::open::{create_private, ignore_in_git};
+use crate::sqlite::{create_private, ignore_in_git};
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;

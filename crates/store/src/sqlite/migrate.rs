@@ -1,9 +1,9 @@
 //! Conversion of older stores, completely or not at all. No other file knows their tables.
 
-use crate::runs::insert_run;
-use crate::schema::{AGENT_OUTPUT, SCHEMA};
-use crate::trials::{TrialRow, insert_trial};
-use crate::{NewRun, StoreError};
+use super::runs::insert_run;
+use super::schema::{AGENT_OUTPUT, SCHEMA};
+use super::trials::insert_trial;
+use crate::{NewRun, StoreError, TrialRow};
 use model::{CaseOutcome, Ending, GateVerdicts, RecordHasher, RunRecord, Score, scores_to_json};
 use rusqlite::{Connection, params};
 
@@ -66,6 +66,7 @@ fn convert_run(connection: &Connection, (id, at): (&str, &str), record: &RunReco
 
 #[cfg(test)]
 mod tests {
+    use super::super::SqliteEngine;
     use super::*;
     use crate::Store;
     use crate::tests::{all_pass, example};
@@ -112,7 +113,7 @@ mod tests {
         connection.execute_batch(SCHEMA).unwrap();
         connection.pragma_update(None, "user_version", 2).unwrap();
         let plan = crate::tests::outline("a", 3);
-        let old = Store { connection, path: None };
+        let old = Store { engine: Box::new(SqliteEngine { connection, path: None }) };
         let run = crate::tests::begin(&old, "first", &plan);
         drop(old);
         let store = Store::open(&path, all_pass).unwrap();

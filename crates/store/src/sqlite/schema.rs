@@ -1,4 +1,4 @@
-//! Tables and views of a store. The columns are described in docs/guide/store.md.
+//! Tables and views of a SQLite file. The columns are described in docs/guide/store.md.
 
 /// Schema version, stored as `PRAGMA user_version`.
 pub(crate) const SCHEMA_VERSION: i64 = 3;

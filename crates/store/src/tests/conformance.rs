@@ -1,88 +1,13 @@
-//! Tests of the store through its public functions.
+//! Behaviour that both engines share. Every function runs once on each.
 
-use super::*;
-use model::scores_to_json;
+use super::{TestPlace, begin, call, example, outline, row, wait};
+use crate::*;
 use model::transcript::EventKind;
-use model::{
-    CaseOutcome, ContentHash, Ending, Event, GateVerdicts, Plan, PlanOutline, PlannedCase, PlannedSubject, RECORD_FORMAT, Reading,
-    RunClaim, RunRecord, Score, ScorerId, Transcript, TrialScores,
-};
-use std::sync::mpsc::channel;
+use model::{ContentHash, Event, GateVerdicts};
 
-/// Outcome rule under which every trial passes. The real rule is in `score`.
-pub(crate) fn all_pass(_: &Ending, _: &[Score]) -> CaseOutcome {
-    CaseOutcome::Passed
-}
-
-fn open(path: &std::path::Path) -> Result<Store, StoreError> {
-    Store::open(path, all_pass)
-}
-
-pub(crate) fn outline(word: &str, trials: u64) -> PlanOutline {
-    let cases = vec![PlannedCase { case: "a_case".into(), hash: ContentHash::of_text(word) }];
-    let subjects = vec![PlannedSubject { subject: "echo".into(), configuration: ContentHash::of_text("echo") }];
-    PlanOutline { cases, subjects, trials, seed: 1, workspace_version: Some(3) }
-}
-
-pub(crate) fn example(word: &str, trials: u64) -> RunRecord {
-    let plan = Plan { workspace: ContentHash::of_text(word), workspace_version: Some(3), trials: outline(word, trials).trials() };
-    let said = |text: &str| Event { n: 1, at_ms: 0, by: "user".into(), depth: 0, happened: EventKind::UserSaid { text: text.into() } };
-    let transcripts = plan.trials.iter().map(|trial| Transcript {
-        trial: trial.id.clone(),
-        case: trial.case.clone(),
-        subject: trial.subject.clone(),
-        events: vec![said(&trial.seed.to_string())],
-        ending: Ending::Finished,
-    });
-    let score = Score::new(ScorerId::CasePass, Reading::from_bool(true), vec![]);
-    let scores = plan.trials.iter().map(|trial| TrialScores { trial: trial.id.clone(), scores: vec![score.clone()] });
-    RunRecord {
-        format: RECORD_FORMAT,
-        claim: RunClaim::default(),
-        transcripts: transcripts.collect(),
-        scores: scores.collect(),
-        plan,
-        judgements: vec![],
-        out_of_scope: vec!["a_gate".into()],
-    }
-}
-
-pub(crate) fn begin(store: &Store, id: &str, outline: &PlanOutline) -> i64 {
-    let (workspace, claim) = (&ContentHash::of_text("a"), &RunClaim::default());
-    let new =
-        NewRun { id, started: "2026-01-01T00:00:00Z", workspace, claim, settings: "{}", plan: Some(outline), planned: 3, budget: None };
-    store.begin_run(&new).unwrap()
-}
-
-pub(crate) fn row(run: i64, n: usize, record: &RunRecord) -> TrialRow {
-    TrialRow {
-        run,
-        n: n as u64,
-        trial: record.plan.trials[n].clone(),
-        outcome: CaseOutcome::Passed,
-        wall_us: 5,
-        transcript: record.transcripts[n].to_serialized(),
-        scores: scores_to_json(&record.scores[n].scores),
-        output: None,
-    }
-}
-
-fn call(run: i64, n: u32) -> CallKey {
-    CallKey { run, trial: ContentHash::of_text("t"), role: "subject", n }
-}
-
-fn wait(journal: &Journal, write: JournalWrite) -> Result<(), StoreError> {
-    let (sender, receiver) = channel();
-    journal.write_with_callback(write, Box::new(move |result| drop(sender.send(result))));
-    receiver.recv().unwrap()
-}
-
-#[test]
-fn stored_run_reads_back_from_another_connection() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("store.sqlite");
+pub(super) fn stored_run_reads_back_from_another_connection(place: &TestPlace) {
     let (record, plan) = (example("a", 3), outline("a", 3));
-    let store = open(&path).unwrap();
+    let store = place.open();
     let run = begin(&store, "first", &plan);
     // Not in plan order.
     for n in [2, 0, 1] {
@@ -91,7 +16,7 @@ fn stored_run_reads_back_from_another_connection() {
     let verdicts = GateVerdicts { judgements: vec![], out_of_scope: record.out_of_scope.clone() };
     store.set_verdicts(run, &verdicts, Some(&record.hash()), "2026-01-01T00:00:09Z").unwrap();
     drop(store);
-    let store = open(&path).unwrap();
+    let store = place.open();
     let stored = store.runs().unwrap().remove(0);
     assert_eq!((stored.finished, stored.passed, stored.spent, stored.ended.is_some()), (3, 3, 0, true));
     assert!(stored.matches_prefix("first") && stored.matches_prefix(&record.hash().as_str()[..5]) && !stored.matches_prefix("other"));
@@ -103,16 +28,15 @@ fn stored_run_reads_back_from_another_connection() {
     assert_eq!(seen[1].1, record.transcripts[1].to_serialized().content_hash);
 }
 
-#[test]
-fn trials_are_found_by_case_or_id_without_reading_others() {
-    let store = Store::open_in_memory().unwrap();
+pub(super) fn trials_are_found_by_case_or_id_without_reading_others(place: &TestPlace) {
+    let store = place.open();
     let record = example("a", 3);
     let run = begin(&store, "first", &outline("a", 3));
     for n in 0..3 {
         store.add_trial(&row(run, n, &record)).unwrap();
     }
     // The events of other trials may even be unreadable.
-    store.connection.execute("UPDATE trials SET events = 'no json' WHERE n > 0", []).unwrap();
+    place.sql("UPDATE trials SET events = 'no json' WHERE n > 0");
     let case = record.plan.trials[0].case.clone();
     let of_case = record.plan.trials.iter().filter(|trial| trial.case == case).count();
     let found = store.find_trials(run, &case, Some(&case), 1).unwrap();
@@ -126,39 +50,20 @@ fn trials_are_found_by_case_or_id_without_reading_others() {
     assert!(store.read_transcript(run, 1).is_err() && store.read_transcript(run, 9).unwrap().is_none());
 }
 
-/// The dump was written by a version without `CaseOutcome`.
-#[test]
-fn store_v2_fixture_is_readable() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("store.sqlite");
-    rusqlite::Connection::open(&path).unwrap().execute_batch(include_str!("../fixtures/store_v2.sql")).unwrap();
-    let store = open(&path).unwrap();
-    let runs = store.runs().unwrap();
-    let counts: Vec<_> = runs.iter().map(|run| (run.planned, run.finished, run.passed)).collect();
-    assert_eq!(counts, [(1, 1, 1), (4, 4, 2)]);
-    for run in &runs {
-        assert_eq!(Some(store.record(run).unwrap().hash()), run.record);
-        let mut ended = 0;
-        store.for_each_ended(run.run, |trial| ended += u64::from(trial.ending == Ending::Finished && !trial.scores.is_empty())).unwrap();
-        assert_eq!(ended, run.finished);
-    }
-}
-
-#[test]
-fn sql_views_expose_scores_and_events() {
-    let store = Store::open_in_memory().unwrap();
+pub(super) fn sql_views_expose_scores_and_events(place: &TestPlace) {
+    let store = place.open();
     let record = example("a", 2);
     let run = begin(&store, "first", &outline("a", 2));
     store.add_trial(&row(run, 0, &record)).unwrap();
-    let one = |sql: &str| store.connection.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
-    assert_eq!(one("SELECT scorer || ' ' || hit || '/' || of FROM scores"), "case_pass 1/1");
-    assert_eq!(one("SELECT happened ->> '$.user_said.text' FROM events"), "1");
-    assert_eq!(one("SELECT ending FROM trials"), "finished");
+    assert_eq!(place.sql("SELECT scorer || ' ' || hit || '/' || of FROM scores"), "case_pass 1/1");
+    let path = if place.is_postgres() { "#>> '{user_said,text}'" } else { "->> '$.user_said.text'" };
+    assert_eq!(place.sql(&format!("SELECT happened {path} FROM events")), "1");
+    assert_eq!(place.sql("SELECT by || n || ' ' || at_ms || case_id FROM events"), "user1 0a_case");
+    assert_eq!(place.sql("SELECT ending FROM trials"), "finished");
 }
 
-#[test]
-fn runs_are_newest_first_and_removable() {
-    let store = Store::open_in_memory().unwrap();
+pub(super) fn runs_are_newest_first_and_removable(place: &TestPlace) {
+    let store = place.open();
     let plan = outline("a", 3);
     let (first, second) = (begin(&store, "first", &plan), begin(&store, "second", &plan));
     store.add_trial(&row(first, 0, &example("a", 3))).unwrap();
@@ -169,15 +74,13 @@ fn runs_are_newest_first_and_removable() {
     store.remove_run(first).unwrap();
     assert_eq!(store.runs().unwrap().len(), 1);
     for table in ["trials", "calls", "telemetry"] {
-        let left: i64 = store.connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap();
-        assert_eq!(left, 0, "{table}");
+        assert_eq!(place.sql(&format!("SELECT count(*) FROM {table}")), "0", "{table}");
     }
     assert!(store.run(second).unwrap().is_some());
 }
 
-#[test]
-fn reserved_call_counts_at_ceiling_and_is_paid_once() {
-    let store = Store::open_in_memory().unwrap();
+pub(super) fn reserved_call_counts_at_ceiling_and_is_paid_once(place: &TestPlace) {
+    let store = place.open();
     let run = begin(&store, "first", &outline("a", 3));
     let spent = || {
         let total = store.total_spending(run).unwrap();
@@ -199,9 +102,8 @@ fn reserved_call_counts_at_ceiling_and_is_paid_once() {
     assert!(store.settle_call(&call(run, 1), 1, None, "{}").is_err() && store.fail_call(&call(run, 1), 1, "x").is_err());
 }
 
-#[test]
-fn orphaned_calls_cost_their_ceiling_and_are_retryable() {
-    let store = Store::open_in_memory().unwrap();
+pub(super) fn orphaned_calls_cost_their_ceiling_and_are_retryable(place: &TestPlace) {
+    let store = place.open();
     let run = begin(&store, "first", &outline("a", 3));
     store.reserve_call(&call(run, 0), 100).unwrap();
     store.reserve_call(&call(run, 1), 100).unwrap();
@@ -213,9 +115,8 @@ fn orphaned_calls_cost_their_ceiling_and_are_retryable() {
     assert_eq!(store.telemetry(run).unwrap(), [("asked_again".to_owned(), 1)]);
 }
 
-#[test]
-fn cached_reply_expires() {
-    let store = Store::open_in_memory().unwrap();
+pub(super) fn cached_reply_expires(place: &TestPlace) {
+    let store = place.open();
     let key = ContentHash::of_text("request");
     store.cache_reply(&key, 1_000, "one").unwrap();
     assert_eq!(store.cached_reply(&key, 1_000).unwrap().as_deref(), Some("one"));
@@ -225,14 +126,11 @@ fn cached_reply_expires() {
     assert_eq!(store.evict_replies_before(2_001).unwrap(), 1);
 }
 
-#[test]
-fn journal_commits_waited_and_unwaited_writes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("store.sqlite");
-    let store = open(&path).unwrap();
+pub(super) fn journal_commits_waited_and_unwaited_writes(place: &TestPlace) {
+    let store = place.open();
     let run = begin(&store, "first", &outline("a", 3));
     let journal = Journal::new(store).unwrap();
-    let other = open(&path).unwrap();
+    let other = place.open();
     let record = example("a", 3);
     journal.write(JournalWrite::Trial(Box::new(row(run, 0, &record))));
     wait(&journal, JournalWrite::Reserve { call: call(run, 0), ceiling: 9 }).unwrap();
@@ -245,9 +143,8 @@ fn journal_commits_waited_and_unwaited_writes() {
     assert_eq!(other.run(run).unwrap().unwrap().finished, 3);
 }
 
-#[test]
-fn journal_failure_is_reported_to_later_writes() {
-    let store = Store::open_in_memory().unwrap();
+pub(super) fn journal_failure_is_reported_to_later_writes(place: &TestPlace) {
+    let store = place.open();
     let run = begin(&store, "first", &outline("a", 3));
     let journal = Journal::new(store).unwrap();
     journal.write(JournalWrite::Settle { call: call(run, 5), cost: 1, waited_us: None, reply: "{}".into() });
@@ -256,11 +153,8 @@ fn journal_failure_is_reported_to_later_writes() {
     assert!(journal.failure().is_some());
 }
 
-#[test]
-fn run_lock_is_exclusive() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("store.sqlite");
-    let (one, two) = (open(&path).unwrap(), open(&path).unwrap());
+pub(super) fn run_lock_is_exclusive(place: &TestPlace) {
+    let (one, two) = (place.open(), place.open());
     let lock = one.lock_run("first").unwrap();
     assert!(matches!(two.lock_run("first"), Err(StoreError::InUse { .. })));
     two.lock_run("second").unwrap();
@@ -268,15 +162,12 @@ fn run_lock_is_exclusive() {
     two.lock_run("first").unwrap();
 }
 
-#[test]
-fn concurrent_journals_wait_for_each_other() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("store.sqlite");
+pub(super) fn concurrent_journals_wait_for_each_other(place: &TestPlace) {
     let record = example("a", 40);
     let journals: Vec<(i64, Journal)> = ["one", "two"]
         .into_iter()
         .map(|id| {
-            let store = open(&path).unwrap();
+            let store = place.open();
             let run = begin(&store, id, &outline("a", 40));
             (run, Journal::new(store).unwrap())
         })
@@ -292,15 +183,15 @@ fn concurrent_journals_wait_for_each_other() {
             });
         }
     });
-    let store = open(&path).unwrap();
+    let store = place.open();
     assert!(store.runs().unwrap().iter().all(|run| run.finished == 40));
-    assert_eq!(store.connection.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)).unwrap(), "ok");
+    if !place.is_postgres() {
+        assert_eq!(place.sql("PRAGMA integrity_check"), "ok");
+    }
 }
 
-#[test]
-fn spending_is_grouped_by_case_and_role() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(&folder.path().join("store.sqlite")).unwrap();
+pub(super) fn spending_is_grouped_by_case_and_role(place: &TestPlace) {
+    let store = place.open();
     let mut record = example("a", 2);
     let answer = model::transcript::ToolAnswer::Result(serde_json::json!({}));
     for transcript in &mut record.transcripts {
@@ -323,9 +214,8 @@ fn spending_is_grouped_by_case_and_role() {
     assert_eq!(store.count_world_answers(run).unwrap(), 1, "the second trial called no model");
 }
 
-#[test]
-fn output_of_an_agent_is_kept_beside_the_record() {
-    let store = Store::open_in_memory().unwrap();
+pub(super) fn output_of_an_agent_is_kept_beside_the_record(place: &TestPlace) {
+    let store = place.open();
     let (record, plan) = (example("a", 3), outline("a", 3));
     let run = begin(&store, "first", &plan);
     let said = AgentOutput { stdout_bytes: 7, stderr: "it\nbroke\n".into() };
@@ -343,4 +233,122 @@ fn output_of_an_agent_is_kept_beside_the_record() {
     assert_eq!(left, [0]);
     store.remove_run(run).unwrap();
     assert!(store.runs().unwrap().is_empty());
+}
+
+pub(super) fn writes_of_a_group_keep_their_order(place: &TestPlace) {
+    let store = place.open();
+    let run = begin(&store, "first", &outline("a", 3));
+    let record = example("a", 3);
+    let reserve = |ceiling| JournalWrite::Reserve { call: call(run, 0), ceiling };
+    let fail = |cost| JournalWrite::Fail { call: call(run, 0), cost, why: "dropped".into() };
+    let settle = JournalWrite::Settle { call: call(run, 0), cost: 5, waited_us: Some(2_000), reply: "r".into() };
+    let again = |wall_us| JournalWrite::Trial(Box::new(TrialRow { wall_us, ..row(run, 1, &record) }));
+    let cached = |reply: &str| JournalWrite::CacheReply { key: ContentHash::of_text("k"), at: 1, reply: reply.into() };
+    let count = |n| JournalWrite::Count { run, what: "cache_hits", n };
+    let writes = vec![
+        reserve(100),
+        again(1),
+        fail(3),
+        cached("one"),
+        reserve(200),
+        fail(4),
+        count(1),
+        reserve(300),
+        again(2),
+        cached("two"),
+        settle,
+        count(2),
+        JournalWrite::Barrier,
+    ];
+    store.engine.write(&writes).unwrap();
+    let counts = store.call_counts(run).unwrap();
+    assert_eq!((counts.settled, counts.attempts, store.total_spending(run).unwrap()), (1, 3, 12));
+    assert_eq!(store.settled_reply(&call(run, 0)).unwrap(), Some((5, "r".to_owned())));
+    assert_eq!(store.mean_latency_ms(run).unwrap(), Some(2.0));
+    assert_eq!(store.cached_reply(&ContentHash::of_text("k"), 0).unwrap().as_deref(), Some("two"));
+    assert_eq!(store.telemetry(run).unwrap(), [("cache_hits".to_owned(), 3)]);
+    let mut walls = vec![];
+    store.for_each_ended(run, |ended| walls.push((ended.n, ended.wall_us))).unwrap();
+    assert_eq!(walls, [(1, 2)]);
+    assert_eq!(place.sql("SELECT ceiling FROM calls"), "300");
+}
+
+pub(super) fn a_failed_group_leaves_nothing(place: &TestPlace) {
+    let store = place.open();
+    let run = begin(&store, "first", &outline("a", 3));
+    let record = example("a", 3);
+    let trial = || JournalWrite::Trial(Box::new(row(run, 0, &record)));
+    let reserve = |n| JournalWrite::Reserve { call: call(run, n), ceiling: 9 };
+    let settle = |n| JournalWrite::Settle { call: call(run, n), cost: 1, waited_us: None, reply: "r".into() };
+    for (writes, why) in [
+        (vec![trial(), reserve(0), settle(1)], "call 1 of the subject"),
+        (vec![trial(), reserve(0), settle(0), settle(0)], "was not reserved"),
+        (vec![reserve(0), trial(), reserve(0)], "under way or settled already"),
+        (vec![reserve(0), settle(0), trial(), reserve(0)], "under way or settled already"),
+    ] {
+        let error = store.engine.write(&writes).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+        let stored = store.run(run).unwrap().unwrap();
+        assert_eq!((stored.finished, stored.spent, store.call_counts(run).unwrap()), (0, 0, CallStateCounts::default()));
+    }
+    store.engine.write(&[trial(), reserve(0), settle(0)]).unwrap();
+    assert_eq!(store.run(run).unwrap().unwrap().finished, 1);
+}
+
+pub(super) fn counters_and_call_counts_add_up(place: &TestPlace) {
+    let store = place.open();
+    let (run, other) = (begin(&store, "first", &outline("a", 3)), begin(&store, "second", &outline("a", 3)));
+    for what in ["retries", "Alpha", "retries", "é", "z"] {
+        store.add_telemetry(run, what, 2).unwrap();
+    }
+    let names: Vec<_> = store.telemetry(run).unwrap();
+    assert_eq!(names, [("Alpha".into(), 2), ("retries".into(), 4), ("z".into(), 2), ("é".into(), 2)], "sorted by bytes");
+    assert!(store.telemetry(other).unwrap().is_empty());
+    for n in 0..4 {
+        store.reserve_call(&call(run, n), 10).unwrap();
+    }
+    store.settle_call(&call(run, 0), 1, Some(1_000), "a").unwrap();
+    store.settle_call(&call(run, 1), 1, None, "b").unwrap();
+    store.fail_call(&call(run, 2), 1, "x").unwrap();
+    assert_eq!(store.call_counts(run).unwrap(), CallStateCounts { settled: 2, reserved: 1, failed: 1, attempts: 4 });
+    assert_eq!((store.mean_latency_ms(run).unwrap(), store.mean_latency_ms(other).unwrap()), (Some(1.0), None));
+    assert_eq!((store.total_spending(run).unwrap(), store.total_spending(other).unwrap()), (13, 0));
+}
+
+pub(super) fn budget_and_verdicts_change(place: &TestPlace) {
+    let store = place.open();
+    let run = begin(&store, "first", &outline("a", 3));
+    assert_eq!(store.verdicts(&store.run(run).unwrap().unwrap()).unwrap(), GateVerdicts::default());
+    for budget in [Some(7), None] {
+        store.set_budget(run, budget).unwrap();
+        assert_eq!(store.run(run).unwrap().unwrap().budget, budget);
+    }
+    let verdicts = GateVerdicts { judgements: vec![], out_of_scope: vec!["a_gate".into()] };
+    store.set_verdicts(run, &verdicts, None, "2026-01-01T00:00:09Z").unwrap();
+    let stored = store.run(run).unwrap().unwrap();
+    assert_eq!((store.verdicts(&stored).unwrap(), stored.ended, stored.record), (verdicts.clone(), None, None));
+    let record = ContentHash::of_text("record");
+    store.set_verdicts(run, &verdicts, Some(&record), "2026-01-01T00:00:09Z").unwrap();
+    let stored = store.run(run).unwrap().unwrap();
+    assert_eq!((stored.ended.as_deref(), stored.record), (Some("2026-01-01T00:00:09Z"), Some(record)));
+    assert!(store.run(run + 1).unwrap().is_none());
+}
+
+pub(super) fn concurrent_opens_create_one_store(place: &TestPlace) {
+    std::thread::scope(|scope| {
+        let openers: Vec<_> = (0..8).map(|_| scope.spawn(|| place.open().runs().unwrap().len())).collect();
+        for opener in openers {
+            assert_eq!(opener.join().unwrap(), 0);
+        }
+    });
+    begin(&place.open(), "first", &outline("a", 3));
+    assert_eq!(place.open().runs().unwrap().len(), 1);
+}
+
+pub(super) fn a_missing_store_is_not_created_by_a_reader(place: &TestPlace) {
+    assert!(Store::open_existing(&place.location, super::all_pass).unwrap().is_none());
+    assert!(Store::open_existing(&place.location, super::all_pass).unwrap().is_none());
+    begin(&place.open(), "first", &outline("a", 3));
+    let store = Store::open_existing(&place.location, super::all_pass).unwrap().unwrap();
+    assert_eq!(store.runs().unwrap().len(), 1);
 }

@@ -1,0 +1,80 @@
+//! Traits of a storage engine, one for each group of tables. Two engines implement them, `sqlite` and `postgres`, with the same tables
+//! and the same results; one suite of tests runs over both.
+
+use crate::agent_output::AgentOutput;
+use crate::browse::{TrialFilter, TrialPage};
+use crate::calls::{CallKey, CallRow, CallStateCounts};
+use crate::error::StoreError;
+use crate::journal::JournalWrite;
+use crate::lock::RunLock;
+use crate::runs::{NewRun, RunColumns};
+use crate::selection::{RunQuery, TrialSelection};
+use crate::spending::RoleSpending;
+use crate::transcripts::{TrialMatches, UnreadTrial};
+use crate::trials::TrialRow;
+use model::ContentHash;
+use std::fmt::Debug;
+
+/// Receives the trials of a selection.
+pub(crate) type TakeTrial<'t> = &'t mut dyn FnMut(&UnreadTrial<'_>) -> Result<(), StoreError>;
+
+/// Runs of a store.
+pub(crate) trait RunTable {
+    fn begin_run(&self, run: &NewRun<'_>) -> Result<i64, StoreError>;
+    /// Replaces verdicts (JSON), record hash and time of completion.
+    fn set_verdicts(&self, run: i64, verdicts: &str, record: Option<&str>, ended: Option<&str>) -> Result<(), StoreError>;
+    fn set_budget(&self, run: i64, nanos: Option<u64>) -> Result<(), StoreError>;
+    /// Returns runs, the last one begun first.
+    fn find_runs(&self, query: RunQuery<'_>) -> Result<Vec<RunColumns>, StoreError>;
+    /// Returns the verdicts as JSON.
+    fn verdicts(&self, run: i64) -> Result<Option<String>, StoreError>;
+    fn remove_run(&self, run: i64) -> Result<(), StoreError>;
+    /// Locks a run against other processes, and against other connections of this one.
+    fn lock_run(&self, id: &str) -> Result<RunLock, StoreError>;
+    /// Returns the space of removed runs to the file system, if the engine does not do that itself.
+    fn shrink(&self);
+}
+
+/// Trials of runs, and what is kept beside them.
+pub(crate) trait TrialTable {
+    fn add_trial(&self, row: &TrialRow) -> Result<(), StoreError>;
+    fn remove_trials_from(&self, run: i64, n: u64) -> Result<(), StoreError>;
+    /// Passes the selected trials in plan order. Few are in memory at once.
+    fn for_each_trial(&self, selection: &TrialSelection, take: TakeTrial<'_>) -> Result<(), StoreError>;
+    fn find_trials(&self, run: i64, case: &str, id_prefix: Option<&str>, most: usize) -> Result<TrialMatches, StoreError>;
+    fn cases_of_run(&self, run: i64) -> Result<Vec<String>, StoreError>;
+    /// Returns the subjects in the order of their first trial.
+    fn subjects_by_first_trial(&self, run: i64) -> Result<Vec<String>, StoreError>;
+    fn list_trials(&self, run: i64, filter: &TrialFilter, from: u64, most: usize) -> Result<TrialPage, StoreError>;
+    fn agent_output(&self, run: i64, n: u64) -> Result<Option<AgentOutput>, StoreError>;
+    fn add_telemetry(&self, run: i64, what: &str, n: u64) -> Result<(), StoreError>;
+    fn telemetry(&self, run: i64) -> Result<Vec<(String, u64)>, StoreError>;
+}
+
+/// Model calls, their cost, and cached replies.
+pub(crate) trait CallTable {
+    /// Applies writes in order and commits them: all of them or none.
+    fn write(&self, writes: &[JournalWrite]) -> Result<(), StoreError>;
+    fn call_counts(&self, run: i64) -> Result<CallStateCounts, StoreError>;
+    fn mean_latency_ms(&self, run: i64) -> Result<Option<f64>, StoreError>;
+    fn settled_reply(&self, call: &CallKey) -> Result<Option<(u64, String)>, StoreError>;
+    /// Fails the calls of a run that are reserved, at their ceiling, and returns their number.
+    fn fail_reserved_calls(&self, run: i64) -> Result<usize, StoreError>;
+    fn cached_reply(&self, key: &ContentHash, not_before: i64) -> Result<Option<String>, StoreError>;
+    fn evict_replies_before(&self, before: i64) -> Result<usize, StoreError>;
+    /// Passes all calls of a run, sorted by key.
+    fn for_each_call(&self, run: i64, take: &mut dyn FnMut(CallRow) -> Result<(), StoreError>) -> Result<(), StoreError>;
+    /// Inserts calls as they were read from another store.
+    fn insert_calls(&self, run: i64, calls: &[CallRow]) -> Result<(), StoreError>;
+    fn total_spending(&self, run: i64) -> Result<u64, StoreError>;
+    /// Returns the spending sorted by case, subject and role.
+    fn spending(&self, run: i64) -> Result<Vec<RoleSpending>, StoreError>;
+    fn trial_costs(&self, run: i64, most: usize) -> Result<Vec<u64>, StoreError>;
+    fn count_world_answers(&self, run: i64) -> Result<u64, StoreError>;
+}
+
+/// Storage engine of a [`crate::Store`].
+pub(crate) trait StoreEngine: RunTable + TrialTable + CallTable + Debug + Send {
+    /// Returns the connection of a store on PostgreSQL, for what only a store shared by machines has.
+    fn postgres(&self) -> Option<&crate::postgres::PgConnection>;
+}
