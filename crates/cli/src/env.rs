@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "only this module reads the environment")]
 
+use model::UserError;
 use std::path::PathBuf;
 
 /// Returns the value of a variable; `None` if it is unset or empty.
@@ -39,6 +40,16 @@ pub(crate) fn is_script_host() -> bool {
 /// Returns the file of this program.
 pub(crate) fn own_program() -> Option<PathBuf> {
     std::env::current_exe().ok()
+}
+
+/// Refuses variables of `--pass-env` that are not set.
+pub(crate) fn check_passed(names: &[String]) -> Result<(), UserError> {
+    let unset: Vec<&str> = names.iter().map(String::as_str).filter(|name| !is_set(name)).collect();
+    if unset.is_empty() {
+        return Ok(());
+    }
+    let what = format!("--pass-env names {}, which the environment does not have", unset.join(", "));
+    Err(UserError::new(what, "export it before the command, or check the name"))
 }
 
 /// Returns the environment of a child process: PATH, HOME and the variables named in `pass`.

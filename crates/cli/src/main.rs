@@ -15,10 +15,11 @@ mod signals;
 mod stored_runs;
 mod workspace_source;
 
-use args::{CliCommand, ReportFormat};
+use args::{CliCommand, HelpTrade, ReportFormat};
 use exit::ExitKind;
 use io::CliOutput;
 use model::UserError;
+use std::ffi::OsString;
 use std::process::ExitCode;
 use workspace_source::WorkspaceSource;
 
@@ -36,7 +37,9 @@ fn main() -> ExitCode {
     ::run::providers::install_tls_provider();
     world::chain::limit_hash_cache();
     store::set_busy_notice(io::print_store_wait);
-    let cli = match args::parse_command_line(std::env::args_os()) {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let trade = if WorkspaceSource::named_in(&words).lacks_policy() { HelpTrade::General } else { HelpTrade::Defi };
+    let cli = match args::parse_command_line(words, trade) {
         Ok(cli) => cli,
         Err(error) => return print_usage_error(&error),
     };

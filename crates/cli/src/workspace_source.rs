@@ -3,6 +3,7 @@
 use crate::args::GlobalArgs;
 use crate::{env, files};
 use model::{Location, Problem, Workspace, WorkspaceFiles};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 mod embedded {
@@ -36,10 +37,33 @@ impl WorkspaceSource {
     /// Returns the source named by the arguments; by default `./evals` if it exists, else the current folder if it is a workspace, else the
     /// embedded workspace.
     pub(crate) fn choose(global: &GlobalArgs) -> Self {
-        match &global.workspace {
-            Some(folder) => WorkspaceSource::Folder(folder.clone()),
-            None if !global.embedded && files::exists(Path::new("evals")) => WorkspaceSource::Folder("evals".into()),
-            None if !global.embedded && is_workspace(Path::new(".")) => WorkspaceSource::Folder(".".into()),
+        Self::of(global.workspace.as_deref(), global.embedded)
+    }
+
+    /// Returns the source that unparsed arguments name, for their help.
+    pub(crate) fn named_in(args: &[OsString]) -> Self {
+        let word = |n: usize| args.get(n).and_then(|word| word.to_str()).unwrap_or_default();
+        let named = |n: usize| match word(n) {
+            "-w" | "--workspace" => args.get(n + 1).map(PathBuf::from),
+            other => other.strip_prefix("--workspace=").map(PathBuf::from),
+        };
+        let workspace = (1..args.len()).find_map(named);
+        Self::of(workspace.as_deref(), args.iter().any(|word| word == "--embedded"))
+    }
+
+    /// Returns whether this is a workspace in which the DeFi rules are not in force.
+    pub(crate) fn lacks_policy(&self) -> bool {
+        match self {
+            WorkspaceSource::Embedded => false,
+            WorkspaceSource::Folder(folder) => is_part_of_workspace(folder) && !files::exists(&folder.join("policy.yaml")),
+        }
+    }
+
+    fn of(workspace: Option<&Path>, embedded: bool) -> Self {
+        match workspace {
+            Some(folder) => WorkspaceSource::Folder(folder.to_owned()),
+            None if !embedded && files::exists(Path::new("evals")) => WorkspaceSource::Folder("evals".into()),
+            None if !embedded && is_workspace(Path::new(".")) => WorkspaceSource::Folder(".".into()),
             None => WorkspaceSource::Embedded,
         }
     }

@@ -9,7 +9,7 @@ use super::recordings::{RecordingPolicy, open_cassette};
 use crate::plan::RunPlan;
 use crate::spec::RecordingMode;
 use model::{Case, SubjectFile, UserError, Workspace};
-use run::external::{AgentHost, ScorerHost};
+use run::external::{AgentHost, HostEnvironment, ScorerHost};
 use run::providers::cassette::has_recordings;
 use run::providers::{CassetteMode, OutageMonitor, ProviderConfig};
 use run::subjects::TrialScript;
@@ -175,7 +175,8 @@ fn build_models(
     let key = |name: &str| environment.key(name);
     let cassette = |subject: &str| cassettes.get(subject).cloned().unwrap_or_default();
     let files = plan.acting_subjects().into_iter().chain([&judge, &user, &attacker].into_iter().flatten().map(|choice| choice.file));
-    let secrets = SecretRedactor::of_subjects(files, environment.surroundings.variable);
+    let HostEnvironment { variable, passed, .. } = &environment.surroundings;
+    let secrets = SecretRedactor::of_subjects(files, variable).with_variables(passed, variable);
     let provider_config = ProviderConfig {
         secrets: secrets.clone(),
         cache: plan.spec().options.cache,

@@ -29,7 +29,10 @@ pub(super) fn judge_trials(played: &PlayedTrials, only: Option<ScorerId>) -> Sel
     for one in &played.faults {
         let (row, found) = judge_fault(played, &benches, &gates, one);
         problems.extend(found.into_iter().filter(|_| only.is_none_or(|only| one.fault.primary == only)));
-        rows.push(row);
+        // Faults of another trade are possible in no case, and would only puzzle.
+        if row.cases > 0 || played.workspace.policy.is_some() {
+            rows.push(row);
+        }
     }
     let gate_rows = gate_rows(&benches, &gates, &rows);
     let untripped = gate_rows.iter().filter(|row| row.tripped_by.is_empty());

@@ -124,6 +124,9 @@ pub struct RunOptions {
     /// Tries one trial of each external agent first, and stops if the agent does not work. Absent in stores of earlier versions.
     #[serde(default)]
     pub preflight: bool,
+    /// Names of the environment variables that agents, servers, guards and scorers of the run are given. Values are never stored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pass_env: Vec<String>,
 }
 
 /// Use of recorded replies.
@@ -138,7 +141,8 @@ pub enum RecordingMode {
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { concurrency: 8, cache: true, recordings: None, foreign_tools: "auto".to_owned(), allow_writes: false, preflight: true }
+        let foreign_tools = "auto".to_owned();
+        Self { concurrency: 8, cache: true, recordings: None, foreign_tools, allow_writes: false, preflight: true, pass_env: vec![] }
     }
 }
 
@@ -249,7 +253,9 @@ mod tests {
     fn settings_round_trip() {
         let mut spec = RunSpec::from_stored(STORED, Some(Money::from_dollars(5)), None).expect("settings");
         let (recordings, foreign_tools) = (Some(RecordingMode::Replay), "live:server".to_owned());
-        spec.options = RunOptions { concurrency: 3, cache: false, recordings, foreign_tools, allow_writes: true, preflight: false };
+        let pass_env = vec!["API_KEY".to_owned()];
+        spec.options =
+            RunOptions { concurrency: 3, cache: false, recordings, foreign_tools, allow_writes: true, preflight: false, pass_env };
         (spec.settings.max_fail, spec.settings.timeout, spec.settings.limit) = (Some(2), Some(30), Some(5));
         let written = spec.to_stored().expect("JSON");
         assert_eq!(RunSpec::from_stored(&written, None, None).expect("settings"), spec);

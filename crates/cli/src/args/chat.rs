@@ -41,7 +41,7 @@ pub(crate) struct ChatArgs {
     /// Confinement of agents that are programs: landlock, bwrap or none [default: landlock where the kernel has it]
     #[arg(long, value_name = "MODE")]
     pub sandbox: Option<SandboxMode>,
-    /// Spending limit for model calls, in US dollars
+    /// Cost limit for model calls, in US dollars
     #[arg(long, value_name = "USD", default_value = "1")]
     pub budget: Money,
     /// Do not store the conversation
@@ -71,7 +71,7 @@ pub(crate) struct CalibrateArgs {
     /// Least kappa, the agreement beyond chance; below it the exit code is 1
     #[arg(long, value_name = "KAPPA", default_value_t = AgreementBounds::DEFAULT.kappa, value_parser = parse_share)]
     pub min_kappa: f64,
-    /// Spending limit, in US dollars
+    /// Cost limit, in US dollars
     #[arg(long, value_name = "USD", default_value = "2")]
     pub budget: Money,
     /// Judge calls in flight at once

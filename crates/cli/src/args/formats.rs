@@ -1,6 +1,6 @@
 //! Output formats that each command has.
 
-use super::{Cli, ReportFormat};
+use super::{Cli, HelpTrade, ReportFormat};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, ValueEnum};
 use std::ffi::OsString;
@@ -32,9 +32,9 @@ pub(crate) fn command_line() -> Command {
 ///
 /// # Errors
 /// Mistakes in the arguments, and requests for help or the version.
-pub(crate) fn parse_command_line(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let mut command = command_line();
-    let mut matches: ArgMatches = command.try_get_matches_from_mut(with_config_command(args.into_iter().collect()))?;
+pub(crate) fn parse_command_line(args: Vec<OsString>, trade: HelpTrade) -> Result<Cli, clap::Error> {
+    let mut command = trade.adapt(command_line());
+    let mut matches: ArgMatches = command.try_get_matches_from_mut(with_config_command(args))?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 

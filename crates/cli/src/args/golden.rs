@@ -42,7 +42,7 @@ pub(crate) struct GoldenDiffArgs {
     /// Judge of reworded texts: a subject with a model; without it reworded texts are only counted
     #[arg(long, value_name = "NAME")]
     pub judge: Option<String>,
-    /// Spending limit of the judge, in US dollars
+    /// Cost limit of the judge, in US dollars
     #[arg(long, value_name = "USD", default_value = "1", requires = "judge")]
     pub budget: Money,
     /// Judge calls in flight at once

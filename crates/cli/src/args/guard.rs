@@ -31,7 +31,7 @@ pub(crate) struct GuardEvalArgs {
     /// Timeout for a batch of texts, for guards that are not embedded, in seconds
     #[arg(long, value_name = "S", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub timeout: u64,
-    /// Environment variables passed to an MCP server, besides PATH and HOME
+    /// Environment variables passed to a guard that is a program, besides PATH and HOME
     #[arg(long, value_name = "NAME")]
     pub pass_env: Vec<String>,
 }

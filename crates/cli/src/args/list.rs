@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 pub(crate) struct ListArgs {
     #[arg(value_enum)]
     pub what: ListTarget,
-    /// Only cases of this suite (behavior/trade-executor) or kind of suite (behavior)
+    /// Only cases of this suite (behavior/support) or kind of suite (behavior)
     #[arg(long, value_name = "NAME", help_heading = CASES)]
     pub suite: Vec<String>,
     /// Only cases of this agent
@@ -38,7 +38,7 @@ pub(crate) enum ListTarget {
     Cases,
     /// Tags of cases, with the number of cases of each
     Tags,
-    /// Number of cases by agent, skill, tool, chain, language and turns, beside the minimums of coverage.yaml
+    /// Number of cases by agent, skill, tool, language, turns and more, beside the minimums of coverage.yaml
     Coverage,
     Worlds,
     Subjects,

@@ -6,6 +6,7 @@ mod compare;
 mod evidence;
 mod formats;
 mod former_flags;
+mod general_help;
 mod golden;
 mod guard;
 mod list;
@@ -29,6 +30,7 @@ pub(crate) use ci::{CiCommand, CiGitlabArgs, CiPipelineArgs, CiPlanArgs, CiVerdi
 pub(crate) use compare::{CompareArgs, FailOn};
 pub(crate) use formats::{command_line, parse_command_line};
 pub(crate) use former_flags::former_flag_warnings;
+pub(crate) use general_help::HelpTrade;
 pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
 pub(crate) use guard::{GuardCommand, GuardEvalArgs, SplitArg};
 pub(crate) use list::{ListArgs, ListTarget};
@@ -36,7 +38,7 @@ pub(crate) use production::{CollectArgs, TracesArgs, WatchArgs};
 pub(crate) use promptfoo::PromptfooArgs;
 pub(crate) use red_team::RedTeamArgs;
 pub(crate) use report_files::{ReportFileArgs, ReportKind};
-pub(crate) use run::{DefenceArg, RunArgs, SmokeArgs};
+pub(crate) use run::{DefenceArg, ImportedToolArgs, RunArgs, SmokeArgs};
 pub(crate) use selftest::SelftestArgs;
 pub(crate) use shrink::ShrinkArgs;
 pub(crate) use store::StoreArgs;
@@ -61,7 +63,7 @@ Examples:
   bardo-eval run --subject reference      run every case and judge the gates
   bardo-eval show done_with_link          show a case of the last run, event by event
   bardo-eval init my-evals --minimal      write a small workspace to start from
-  bardo-eval explain safety_pipeline      explain a check, scorer or gate
+  bardo-eval explain case_pass            explain a check, scorer or gate
 
 Exit codes: 0 clean, 1 gate missed or check failed, 2 invalid arguments or files (nothing was run), 3 incomplete.")]
 pub(crate) struct Cli {
@@ -120,12 +122,12 @@ pub(crate) enum CliCommand {
     Smoke(SmokeArgs),
     /// Check that every gate can fail: play the reference and seeded faults, and show which gate each fault trips
     #[command(
-        after_help = "Examples:\n  bardo-eval selftest                     every fault, without a model\n  bardo-eval selftest --quick             the gates without tolerance\n  bardo-eval selftest -w my-evals --format markdown\n  bardo-eval run --subject fault:skips_guardian@1 --suite behavior"
+        after_help = "Examples:\n  bardo-eval selftest                     every fault, without a model\n  bardo-eval selftest --quick             the gates without tolerance\n  bardo-eval selftest -w my-evals --format markdown\n  bardo-eval run --subject fault:wrong_tool@1 --suite tool_selection"
     )]
     Selftest(SelftestArgs),
     /// Run cases against a subject and judge the gates
     #[command(
-        after_help = "Examples:\n  bardo-eval run                          the lexical baseline: no key, no network\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run\n  bardo-eval run --subject 'process:python3 agent.py' --limit 5 --timeout 30 --max-fail 3"
+        after_help = "Examples:\n  bardo-eval run                          the lexical baseline: no key, no network\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --suite behavior --dry-run\n  bardo-eval run --subject 'process:python3 agent.py' --limit 5 --timeout 30 --max-fail 3"
     )]
     Run(Box<RunArgs>),
     /// Run a config of promptfoo; `run CONFIG.yaml` is the same
@@ -141,12 +143,12 @@ pub(crate) enum CliCommand {
     RedTeam(Box<RedTeamArgs>),
     /// Make a failed case or a successful attack as small as possible, and print it as a file for `run --case-file`
     #[command(
-        after_help = "Examples:\n  bardo-eval shrink redirect_proceeds.tool_result.many_shot.1 --subject gullible -o reproducer.yaml\n  bardo-eval run --case-file reproducer.yaml --subject gullible\n  bardo-eval shrink sell_ether_for_usdc --run 8d41f0\n  bardo-eval redteam --subject my-agent --shrink reproducers\n\nExit codes: 0 a reproducer was printed, 2 invalid arguments, 3 the case did not fail or a trial was aborted."
+        after_help = "Examples:\n  bardo-eval shrink redirect_proceeds.tool_result.many_shot.1 --subject gullible -o reproducer.yaml\n  bardo-eval run --case-file reproducer.yaml --subject gullible\n  bardo-eval shrink done_with_link --run 8d41f0\n  bardo-eval redteam --subject my-agent --shrink reproducers\n\nExit codes: 0 a reproducer was printed, 2 invalid arguments, 3 the case did not fail or a trial was aborted."
     )]
     Shrink(ShrinkArgs),
     /// Show a stored trial event by event, with its scores and their evidence
     #[command(
-        after_help = "Examples:\n  bardo-eval show sell_ether_for_usdc\n  bardo-eval show 3f2a91c07b5e --run 8d41f0 --verbose\n  bardo-eval show --diff 3f2a91c07b5e c7714be09a12\n  bardo-eval show sell_ether_for_usdc --diff 8d41f0 52ab9e"
+        after_help = "Examples:\n  bardo-eval show done_with_link\n  bardo-eval show 3f2a91c07b5e --run 8d41f0 --verbose\n  bardo-eval show --diff 3f2a91c07b5e c7714be09a12\n  bardo-eval show done_with_link --diff 8d41f0 52ab9e"
     )]
     Show(ShowArgs),
     /// Show stored runs in a browser, on this machine only
@@ -189,7 +191,7 @@ pub(crate) enum CliCommand {
     Golden(GoldenCommand),
     /// Chat with a subject in a world, one line per turn, and watch what it does
     #[command(
-        after_help = "Examples:\n  bardo-eval chat --agent trade-executor --subject baseline\n  bardo-eval chat --case sell_ether_for_usdc --subject claude-sonnet\n  echo 'What do I hold?' | bardo-eval chat --profile data --world defi_small --format json"
+        after_help = "Examples:\n  bardo-eval chat --agent support --subject 'process:python3 agent.py'\n  bardo-eval chat --case done_with_link --subject claude-sonnet\n  echo 'What do I have?' | bardo-eval chat --profile data --format json"
     )]
     Chat(ChatArgs),
     /// Tier 5: receive production traces over OTLP, score a sample of them and raise alerts
@@ -219,12 +221,12 @@ pub(crate) enum CliCommand {
     /// Export, import and compare tool lists
     #[command(subcommand)]
     Tools(ToolsCommand),
-    /// Inspect the chains of a world and act on them
+    /// Inspect a world, call its tools and serve it to an agent
     #[command(subcommand)]
     World(WorldCommand),
     /// List parts of the workspace, checks or scorers
     #[command(
-        after_help = "Examples:\n  bardo-eval list suites\n  bardo-eval list cases --tool uniswap_execute_swap\n  bardo-eval list cases --agent trade-executor --tag refusal --verbose"
+        after_help = "Examples:\n  bardo-eval list suites\n  bardo-eval list cases --suite behavior --tag refusal --verbose\n  bardo-eval list cases --format json"
     )]
     List(ListArgs),
     /// Explain a check, scorer, gate, tool or fault
@@ -232,7 +234,7 @@ pub(crate) enum CliCommand {
         /// Id, as printed in reports
         name: String,
     },
-    /// Check the local setup: workspace, subjects, API keys, Anvil and store
+    /// Check the local setup: workspace, subjects, API keys, programs and store
     Doctor(StoreArgs),
     /// Print a shell completion script
     #[command(after_help = "Example:\n  bardo-eval completions bash > ~/.local/share/bash-completion/completions/bardo-eval")]

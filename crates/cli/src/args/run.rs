@@ -26,7 +26,7 @@ pub(crate) struct RunArgs {
     /// Run the suites of a tier and require the minimum number of cases of its gates
     #[arg(long, value_name = "N", value_parser = parse_tier)]
     pub tier: Option<u64>,
-    /// Only this suite (behavior/trade-executor) or kind of suite (behavior)
+    /// Only this suite (behavior/support) or kind of suite (behavior)
     #[arg(long, value_name = "NAME")]
     pub suite: Vec<String>,
     /// Only cases with this tool profile
@@ -115,7 +115,7 @@ pub(crate) struct RunArgs {
     /// Confinement of agents that are programs: landlock, bwrap or none [default: landlock where the kernel has it]
     #[arg(long, value_name = "MODE")]
     pub sandbox: Option<SandboxMode>,
-    /// Spending limit in US dollars; trials beyond it are not funded [default: set by the tier or bardo-eval.yaml]
+    /// Cost limit in US dollars; trials beyond it are not funded [default: set by the tier or bardo-eval.yaml]
     #[arg(long, value_name = "USD")]
     pub budget: Option<Money>,
     /// Reuse and store cached model replies [default]
@@ -135,7 +135,7 @@ pub(crate) struct RunArgs {
     pub record_missing: bool,
     /// Resume an interrupted run as it was started: the last one, or the one with this id prefix. Only --budget and --concurrency may change
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["subject", "tier", "suite", "profile", "agent", "skill", "case", "case_file", "tag", "last_failed", "changed", "trials",
-        "seed", "guard", "chain", "defence", "sandbox", "cache", "no_cache", "record", "replay", "record_missing", "foreign", "allow_writes", "judge", "no_judge", "user", "confidence", "rule_out",
+        "seed", "guard", "chain", "defence", "sandbox", "cache", "no_cache", "record", "replay", "record_missing", "foreign", "allow_writes", "pass_env", "judge", "no_judge", "user", "confidence", "rule_out",
         "trust_claims", "dry_run", "no_store", "limit", "timeout", "max_fail", "stop_when_decided", "preflight", "no_preflight"])]
     pub resume: Option<Option<String>>,
     #[command(flatten)]
@@ -177,12 +177,26 @@ pub(crate) struct ImportedToolArgs {
     /// Let live:CMD and record:CMD call tools that write. Trials then run one at a time
     #[arg(long)]
     pub allow_writes: bool,
+    /// Environment variable handed to external agents, MCP servers, guards and scorers, by its name; may be repeated. Its value is
+    /// stored nowhere, and redacted where a program repeats it
+    #[arg(long, value_name = "NAME", value_parser = parse_variable_name)]
+    pub pass_env: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum DefenceArg {
     Observe,
     Enforce,
+}
+
+/// Parses the name of a variable. A value would be stored with the run.
+fn parse_variable_name(text: &str) -> Result<String, String> {
+    let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c));
+    if is_name {
+        Ok(text.to_owned())
+    } else {
+        Err("expected the name alone, such as API_KEY; its value is read from the environment".to_owned())
+    }
 }
 
 pub(super) fn parse_tier(text: &str) -> Result<u64, String> {

@@ -25,7 +25,7 @@ pub(crate) struct ShrinkArgs {
     /// Trials of the result, whose rate the reproducer states
     #[arg(long, value_name = "N", default_value_t = ShrinkLimits::default().confirm, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub confirm: u64,
-    /// Spending limit in US dollars, for subjects that cost money
+    /// Cost limit in US dollars, for subjects that cost money
     #[arg(long, value_name = "USD")]
     pub budget: Option<Money>,
     /// Guard in front of the subject, as in `run`

@@ -20,7 +20,7 @@ pub(crate) fn explain(io: &CliOutput, source: &WorkspaceSource, name: &str) -> E
         Err(exit) => return exit,
     };
     let gate = workspace.gates.iter().find(|gate| *gate.id == name).map(|gate| ExplainTopic::Gate(&workspace, gate));
-    let own = workspace.scorers.iter().find(|scorer| *scorer.id == name).map(ExplainTopic::ExternalScorer);
+    let own = workspace.scorers.iter().find(|scorer| *scorer.id == name).map(|scorer| ExplainTopic::ExternalScorer(&workspace, scorer));
     match own.or(gate).or_else(|| workspace.tool(name).map(|tool| ExplainTopic::Tool(&workspace, tool))) {
         Some(topic) => io.print_result(&report::explain(io, &[topic], ExplainExamples::Shown), ExitKind::Clean),
         None => {

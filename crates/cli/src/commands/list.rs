@@ -136,11 +136,15 @@ fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget, cases: &[
         }
         ListTarget::Faults => {
             let row = |fault: &Fault| vec![fault.id.to_owned(), fault.primary.word().to_owned(), fault.about.to_owned()];
-            (vec!["fault", "primary scorer", "about"], FAULTS.iter().flat_map(|family| *family).map(row).collect())
+            let is_possible = |fault: &&Fault| workspace.policy.is_some() || !fault.cases(workspace, workspace.cases()).is_empty();
+            let known = FAULTS.iter().flat_map(|family| *family).filter(is_possible);
+            (vec!["fault", "primary scorer", "about"], known.map(row).collect())
         }
         ListTarget::Oracles => {
             let row = |(word, id): &(&str, OracleId)| vec![(*word).to_owned(), first_sentence(oracle_manual(*id))];
-            (vec!["oracle", "manual"], OracleId::ALL.iter().map(row).collect())
+            let is_used =
+                |(_, id): &&(&str, OracleId)| workspace.policy.is_some() || workspace.probes.iter().any(|probe| probe.oracles.contains(id));
+            (vec!["oracle", "manual"], OracleId::ALL.iter().filter(is_used).map(row).collect())
         }
     }
 }

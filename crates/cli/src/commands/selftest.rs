@@ -1,7 +1,7 @@
 //! `selftest`: checks that every gate can fail, by the reference and seeded faults.
 
 use crate::args::SelftestArgs;
-use crate::commands::world::imported_tools::{ServerWrites, parse_tool_answers};
+use crate::commands::world::imported_tools::{ServerAccess, parse_tool_answers};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
@@ -26,9 +26,10 @@ pub(crate) fn selftest(io: &CliOutput, source: &WorkspaceSource, args: &Selftest
         folder: env::current_dir(),
         workspace: source.absolute_folder(),
         sandbox: AgentSandbox::unconfined(),
+        passed: vec![],
     };
     let play = async {
-        let foreign = parse_tool_answers(source, &workspace, "auto", ServerWrites::Refused).await?;
+        let foreign = parse_tool_answers(source, &workspace, "auto", ServerAccess::default()).await?;
         Ok(play_selftest(Arc::new(workspace), SelftestSetup { mode, clock, surroundings, foreign, at_once }).await)
     };
     let played = match super::block_on(play).map_err(|error| UserError::without_remedy(error.to_string())).flatten() {

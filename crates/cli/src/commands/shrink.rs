@@ -1,7 +1,7 @@
 //! `shrink`: makes a failed case or a successful attack small, and prints it as a file that `run` accepts.
 
 use super::run::run_environment;
-use super::world::imported_tools::{self, ServerWrites};
+use super::world::imported_tools::{self, ServerAccess};
 use crate::args::{RunArgs, ShrinkArgs};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -39,10 +39,8 @@ pub(crate) fn shrink(io: &CliOutput, source: &WorkspaceSource, args: &ShrinkArgs
             sandbox::print_fallback(io, &sandbox.choice);
         }
         let options = plan.spec().options.clone();
-        let answers =
-            imported_tools::parse_tool_answers(source, &workspace, &options.foreign_tools, ServerWrites::of(options.allow_writes));
-        let environment =
-            run_environment(source, sandbox, plan.spec().settings.guard.as_deref()).map_err(|why| ShrinkRefusal::Request(vec![why]))?;
+        let answers = imported_tools::parse_tool_answers(source, &workspace, &options.foreign_tools, ServerAccess::of(&options));
+        let environment = run_environment(source, sandbox, plan.spec()).map_err(|why| ShrinkRefusal::Request(vec![why]))?;
         let prepared = prepare(plan, &environment, answers).await.map_err(ShrinkRefusal::Request)?;
         shrink_alone(&prepared, &args.case, &subject, args.limits()).await.map_err(ShrinkRefusal::Failed)
     });

@@ -56,3 +56,51 @@ fn failed_assertion_is_named_with_what_was_found() {
     let refused = folder.run(&["run"]).assert_exit(2);
     assert!(refused.stderr.contains("did you mean \"contains\"?") || refused.stdout.contains("did you mean \"contains\"?"), "{refused:?}");
 }
+
+/// A scorer of answers finds none where a trial ends with the first call: smoke says so before a run does.
+#[test]
+fn scorer_of_answers_without_answers_is_named_by_smoke_and_explain() {
+    let folder = folder();
+    folder.edit("evals/scorers.yaml", "    applies: { suites: [behavior] }\n", "");
+    let smoke = folder.run(&["smoke", "--verbose"]).assert_exit(0);
+    smoke
+        .assert_stdout("cases that end after their first call, such as how_much_usdc; nothing is said there")
+        .assert_stdout("add applies: { suites: [behavior] }")
+        .assert_stdout("evals/scorers.yaml:2");
+    folder.run(&["explain", "short_answers"]).assert_exit(0).assert_stdout("end after the first call, so nothing is said there");
+    assert!(folder.json(&["explain", "short_answers"], 0)["cases_without_words"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn assertion_on_words_of_a_profile_case_says_why_there_are_none() {
+    let folder = TestFolder::with_minimal();
+    let suite = "evals/suites/tool_selection/trader.yaml";
+    let text = folder.read(suite);
+    let at = text.find("    expect:\n").unwrap() + "    expect:\n".len();
+    folder.write(suite, format!("{}      assert: [{{ type: icontains, value: balance }}]\n{}", &text[..at], &text[at..]));
+    folder
+        .run(&["smoke"])
+        .assert_exit(1)
+        .assert_stdout("nothing was said: a case on a profile ends after its first call")
+        .assert_stdout("let an agent answer (surface: { agent: … }), or test the call (on: { called: … })");
+}
+
+/// A gate that is met on too few cases says so, and the tier agrees with what the run said.
+#[test]
+fn gates_met_on_few_cases_are_named_and_the_tier_agrees() {
+    let folder = folder();
+    folder.edit(
+        "evals/gates.yaml",
+        "    scorer: short_answers\n    slice: pooled\n    tiers: [2]\n    min_cases: 1",
+        "    scorer: short_answers\n    slice: pooled\n    tiers: [2]\n    min_cases: 7",
+    );
+    let run = folder.run(&["run", "--subject", "reference"]).assert_exit(0);
+    let said = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("met on fewer cases than min_cases:") && said.contains("short_answers 1 of 7"), "{said}");
+    assert!(said.contains("`bardo-eval run --tier 2` has no evidence on so few"), "{said}");
+    let tier = folder.json(&["run", "--tier", "2", "--subject", "reference"], 3);
+    let gate = tier["verdicts"].as_array().unwrap().iter().find(|gate| gate["gate"] == "short_answers").unwrap();
+    assert_eq!(gate["verdict"], "no_evidence", "{gate:#}");
+    let enough = folder.run(&["run", "--tier", "2", "--subject", "reference"]);
+    assert!(!enough.stdout.contains("met on fewer cases"), "a tier has judged by min_cases: {}", enough.stdout);
+}

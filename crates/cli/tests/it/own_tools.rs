@@ -6,8 +6,55 @@ use std::path::PathBuf;
 
 /// Words that nothing about a file system or a help desk may contain.
 const DEFI_WORDS: &[&str] = &[
-    "wallet", "wallets", "chain", "chains", "slippage", "guardian", "usdc", "weth", "swap", "token", "defi", "evm", "ethereum", "uniswap",
-    "calldata", "anvil", "spending", "bps",
+    "wallet",
+    "wallets",
+    "chain",
+    "chains",
+    "slippage",
+    "guardian",
+    "usdc",
+    "weth",
+    "swap",
+    "token",
+    "defi",
+    "evm",
+    "ethereum",
+    "uniswap",
+    "calldata",
+    "anvil",
+    "spending",
+    "bps",
+    "ether",
+    "trader",
+    "rpc",
+    "tokens",
+    "permit",
+    "onchain",
+    "blockchain",
+];
+
+/// Every command that prints help, and those below them.
+const HELP: &[&[&str]] = &[
+    &[],
+    &["smoke"],
+    &["run"],
+    &["redteam"],
+    &["selftest"],
+    &["list"],
+    &["explain"],
+    &["show"],
+    &["score"],
+    &["runs"],
+    &["compare"],
+    &["chat"],
+    &["init"],
+    &["tools"],
+    &["tools", "import"],
+    &["golden"],
+    &["ci"],
+    &["ci", "github"],
+    &["doctor"],
+    &["shrink"],
 ];
 
 fn example(name: &str) -> String {
@@ -76,13 +123,33 @@ fn other_trades_read_no_defi_word() {
             with(&["doctor"]),
             with(&["explain", "case_pass"]),
             with(&["explain", "case_pass_rate"]),
+            with(&["explain", "case_pass", "--format", "json"]),
+            with(&["selftest", "--verbose"]),
+            with(&["selftest", "--format", "json"]),
+            with(&["selftest", "--format", "markdown"]),
             with(&["redteam", "--subject", "gullible", "--strategy", "identity", "--no-store"]),
         ];
-        for target in
-            ["tools", "profiles", "agents", "suites", "cases", "worlds", "subjects", "tiers", "gates", "coverage", "probes", "scorers"]
-        {
+        for target in [
+            "tools",
+            "profiles",
+            "agents",
+            "suites",
+            "cases",
+            "worlds",
+            "subjects",
+            "tiers",
+            "gates",
+            "coverage",
+            "probes",
+            "scorers",
+            "checks",
+            "faults",
+            "oracles",
+            "strategies",
+        ] {
             commands.push(with(&["list", target]));
         }
+        commands.extend(HELP.iter().map(|words| [&with(words)[..], &["--help".to_owned()]].concat()));
         for command in commands {
             let args: Vec<&str> = command.iter().map(String::as_str).collect();
             let ran = folder.run(&args);
@@ -90,6 +157,35 @@ fn other_trades_read_no_defi_word() {
             assert_no_defi_word(&args.join(" "), &format!("{}{}", ran.stdout, ran.stderr));
         }
     }
+}
+
+/// Help of chains is left out of other trades only.
+#[test]
+fn help_of_the_embedded_workspace_has_the_options_of_chains() {
+    let folder = TestFolder::new();
+    for args in [&["run", "--help"][..], &["run", "--embedded", "--help"]] {
+        folder.run(args).assert_exit(0).assert_stdout("--chain <KIND>").assert_stdout("--defence <MODE>");
+    }
+    let files = example("files");
+    assert!(!folder.run(&["run", "--help", "-w", &files]).assert_exit(0).stdout.contains("--defence"));
+    // Hidden options are still parsed.
+    folder.run(&["run", "--subject", "reference", "--defence", "enforce", "--no-store", "-w", &files]).assert_exit(0);
+}
+
+/// Faults of DeFi are in no list of another trade, and those that are possible are all there.
+#[test]
+fn faults_of_another_trade_are_left_out() {
+    let folder = TestFolder::new();
+    let rows = |args: &[&str], key: &str| {
+        let found = folder.run(&[args, &["--format", "json", "-w", &example("support")]].concat()).assert_exit(0);
+        let found: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
+        found[key].as_array().unwrap().iter().map(|row| row["fault"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (listed, played) = (rows(&["list", "faults"], "items"), rows(&["selftest"], "faults"));
+    for fault in ["wrong_tool", "acts_before_looking", "does_nothing"] {
+        assert!(listed.iter().any(|one| one == fault) && played.iter().any(|one| one == fault), "{fault}: {listed:?} {played:?}");
+    }
+    assert!(!listed.iter().chain(&played).any(|fault| fault.contains("guardian")), "{listed:?} {played:?}");
 }
 
 #[test]

@@ -120,3 +120,85 @@ fn keys_that_a_model_repeats_are_redacted() {
         assert!(place == "malformed" || trial.to_string().contains("[secret]"), "{place}: {trial:#}");
     }
 }
+
+/// Returns an MCP server that repeats a variable in its answer and on stderr.
+fn telling_server() -> String {
+    let script = format!(
+        "const send = (id, result) => process.stdout.write(JSON.stringify({{jsonrpc: '2.0', id, result}}) + '\\n');
+         const key = process.env.{VARIABLE} ?? 'nothing';
+         console.error(key);
+         require('readline').createInterface({{input: process.stdin}}).on('line', line => {{
+           const m = JSON.parse(line);
+           if (m.id === undefined) return;
+           if (m.method === 'initialize') send(m.id, {{protocolVersion: '2025-06-18', capabilities: {{tools: {{}}}}, serverInfo: {{name: 'teller', version: '1'}}}});
+           else if (m.method === 'tools/list') send(m.id, {{tools: [{{name: 'tell', description: 'Tells the word of the day, and nothing else, for a city.', annotations: {{readOnlyHint: true}}, inputSchema: {{type: 'object', properties: {{city: {{type: 'string', description: 'A city.'}}}}, required: ['city']}}}}]}});
+           else if (m.method === 'tools/call') send(m.id, {{content: [{{type: 'text', text: 'the word is ' + key}}]}});
+           else process.stdout.write(JSON.stringify({{jsonrpc: '2.0', id: m.id, error: {{code: -32601, message: 'no'}}}}) + '\\n');
+         }});"
+    );
+    format!("node -e '{}'", script.replace('\'', "'\\''"))
+}
+
+/// Variables of `--pass-env` reach agents, servers and scorers, and are in no file and no output.
+#[test]
+fn passed_variables_reach_programs_and_are_redacted() {
+    let folder = TestFolder::new();
+    let server = telling_server();
+    folder.run(&["init", "--from-mcp", &server]).assert_exit(0);
+    let echo = "import json, os, sys\nkey = os.environ.get('CANARY_KEY', 'nothing')\nsys.stderr.write(key + '\\n')\nfor line in sys.stdin:\n    \
+                last = json.loads(line)['news'][-1]\n    move = {'say': 'key ' + key} if 'answer' in last else {'call': {'tool': 'tell', 'args': {'city': 'Oslo'}}}\n    \
+                print(json.dumps(move), flush=True)\n";
+    folder.write("agent.py", echo);
+    folder.write(
+        "evals/scorers/key.py",
+        "import json, os, sys\nkey = os.environ.get('CANARY_KEY', 'nothing')\nprint(json.dumps({'hit': int(len(key) == 27), 'of': 1, 'because': ['it reads ' + key]}))\n",
+    );
+    folder.write(
+        "evals/scorers.yaml",
+        "scorers: [{ id: key, about: Reads the key., command: [python3, scorers/key.py], applies: { suites: [behavior] } }]\n",
+    );
+    folder.write("evals/agents/teller.md", "---\nname: teller\ntools: [tell]\n---\nTell the word.\n");
+    folder.write(
+        "evals/suites/behavior/teller.yaml",
+        "suite: behavior\ncases:\n  - id: word\n    brief: { surface: { agent: teller }, turns: [\"What do they say in Oslo today?\"] }\n    \
+         expect: { calls: { any_of: [[{ tool: tell, args: { city: Oslo } }]] }, assert: [{ type: contains, value: \"[secret]\" }] }\n    \
+         reference: [{ agent: teller, call: tell, args: { city: Oslo } }, { agent: teller, say: \"[secret]\" }]\n",
+    );
+    folder.write(
+        "evals/gates.yaml",
+        "gates:\n  - { id: pass, scorer: case_pass, at_least: 1.0 }\n  - { id: key, scorer: key, at_least: 1.0 }\n",
+    );
+    let from = format!("record:{server}");
+    let run = ["run", "--subject", "process:python3 agent.py", "--case", "word", "--imported-tools", &from];
+    // Without the flag nobody has it.
+    folder.run_with_variable(&run, VARIABLE, SECRET).assert_exit(1);
+    fs::remove_file(folder.path("evals/cassettes/tools.jsonl")).unwrap();
+    let passing = [&run[..], &["--pass-env", VARIABLE]].concat();
+    let mut outputs = vec![folder.run_with_variable(&passing, VARIABLE, SECRET).assert_exit(0)];
+    outputs.push(folder.run(&["show", "word", "--verbose"]).assert_exit(0).assert_stdout("[secret]"));
+    outputs.push(folder.run(&["show", "word", "--format", "json"]).assert_exit(0));
+    outputs.push(folder.run(&["runs", "list", "--verbose", "--format", "json"]));
+    // A server that does not speak, and says the variable instead.
+    let mute = format!("live:bash -c 'echo ${VARIABLE} >&2; exit 3'");
+    let live = ["run", "--subject", "reference", "--imported-tools", &mute, "--pass-env", VARIABLE];
+    outputs.push(folder.run_with_variable(&live, VARIABLE, SECRET).assert_exit(2).assert_stderr("[secret]"));
+    for ran in &outputs {
+        for text in [&ran.stdout, &ran.stderr] {
+            assert_eq!(find_secret_trace(text.as_bytes(), SECRET), None, "{text}");
+        }
+    }
+    for name in folder.files().iter().filter(|name| name.contains("sqlite") || name.contains("cassettes")) {
+        assert_eq!(find_secret_trace(&fs::read(folder.path(name)).unwrap(), SECRET), None, "{name}");
+    }
+}
+
+/// A variable is named, never written, and must be set, also when a run is resumed.
+#[test]
+fn passed_variables_are_named_and_must_be_set() {
+    let folder = TestFolder::with_minimal();
+    let run = |name: &str| folder.run(&["run", "--subject", "reference", "--case", CASE, "--pass-env", name]);
+    run("NO_SUCH_VARIABLE").assert_exit(2).assert_stderr("--pass-env names NO_SUCH_VARIABLE, which the environment does not have");
+    let refused = run("API_KEY=sk-1234567890").assert_exit(2).assert_stderr("expected the name alone");
+    assert!(refused.stdout.is_empty());
+    folder.run(&["run", "--resume", "--pass-env", "HOME"]).assert_exit(2).assert_stderr("cannot be used with");
+}

@@ -3,7 +3,7 @@
 use super::attack::CaseAttack;
 use super::attack_file::{WrittenAttack, read_attack};
 use super::brief::{Brief, CaseSurface, read_brief};
-use super::expect::{CaseExpectations, read_expect};
+use super::expect::{CaseExpectations, ExpectedCalls, read_expect};
 use super::intent::{UserIntent, read_intent};
 use super::reference::{ReferenceStep, read_reference};
 use crate::hash::ContentHash;
@@ -82,6 +82,11 @@ impl Case {
             CaseSurface::Profile(name) => Some(name),
             CaseSurface::Agent(_) | CaseSurface::Skills => None,
         }
+    }
+
+    /// Returns whether trials end with the first call, as on a profile, so that nothing is said after it.
+    pub fn ends_at_first_call(&self) -> bool {
+        matches!((&self.brief.surface, &self.expect.calls), (CaseSurface::Profile(_), Some(ExpectedCalls::AnyOf(_))))
     }
 }
 

@@ -11,12 +11,21 @@ pub struct HostEnvironment {
     /// Folder of the workspace, if it has one. Paths in its `scorers.yaml` start there.
     pub workspace: Option<PathBuf>,
     pub sandbox: AgentSandbox,
+    /// Names of variables that every program of the run is given, besides those of its own file.
+    pub passed: Vec<String>,
+}
+
+impl HostEnvironment {
+    /// Returns the variables that every program of the run is given, with their values.
+    pub(super) fn passed_variables(&self) -> impl Iterator<Item = (String, String)> {
+        self.passed.iter().filter_map(|name| (self.variable)(name).map(|value| (name.clone(), value)))
+    }
 }
 
 impl Default for HostEnvironment {
     /// No variables, the current folder, and no sandbox.
     fn default() -> Self {
-        Self { variable: |_| None, folder: PathBuf::new(), workspace: None, sandbox: AgentSandbox::unconfined() }
+        Self { variable: |_| None, folder: PathBuf::new(), workspace: None, sandbox: AgentSandbox::unconfined(), passed: vec![] }
     }
 }
 

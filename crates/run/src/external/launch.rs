@@ -51,8 +51,9 @@ impl LaunchContext<'_> {
         ];
         let rpc = self.chains.iter().map(|chain| (format!("BARDO_RPC_URL_{chain}"), self.edges.rpc_url(*chain)));
         let mut all: Vec<(String, String)> = own.into_iter().chain(rpc).collect();
-        // Variables named in the subject file come last, so that it can pass the real HOME.
+        // Variables named by the user come last, so that the real HOME can be passed.
         all.extend(passed.filter_map(|name| (host.variable)(name).map(|value| (name.to_owned(), value))));
+        all.extend(host.passed_variables());
         all
     }
 

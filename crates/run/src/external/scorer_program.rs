@@ -90,6 +90,7 @@ impl ScorerHost {
         let mut all =
             vec![("HOME".to_owned(), path("home")), ("TMPDIR".to_owned(), path("tmp")), ("PYTHONUNBUFFERED".to_owned(), "1".to_owned())];
         all.extend(passed_by_default(&self.environment));
+        all.extend(self.environment.passed_variables());
         all
     }
 }

@@ -85,6 +85,14 @@ impl SecretRedactor {
         Self::new(values.iter().map(String::as_str))
     }
 
+    /// Returns a redactor that also knows the values of these variables, but for public ones.
+    #[must_use]
+    pub fn with_variables(&self, names: &[String], variable: impl Fn(&str) -> Option<String>) -> Self {
+        let secret = names.iter().filter(|name| !PUBLIC_VARIABLES.contains(&name.as_str()));
+        let values: Vec<String> = secret.filter_map(|name| variable(name)).filter(|value| !is_account_address(value)).collect();
+        self.including(values.iter().map(String::as_str))
+    }
+
     /// Returns a redactor that also knows these values.
     pub(crate) fn including<'v>(&self, values: impl IntoIterator<Item = &'v str>) -> Self {
         let more: Vec<&str> = values.into_iter().filter(|value| !self.values.contains(value.trim())).collect();

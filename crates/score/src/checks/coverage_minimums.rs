@@ -12,7 +12,7 @@ impl Check for CoverageMinimumsCheck {
     }
 
     fn manual(&self) -> &'static str {
-        "Every agent, skill, chain, language, write tool and delegation has at least the cases that coverage.yaml asks for. A gate on a part \
+        "Every agent, skill, network, language, write tool and delegation has at least the cases that coverage.yaml asks for. A gate on a part \
          with few cases cannot tell one failure from many. `bardo-eval list coverage` prints the counts. A workspace without the file has \
          no minimums."
     }

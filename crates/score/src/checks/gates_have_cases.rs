@@ -3,7 +3,7 @@
 use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::gates::{cases_per_slice, reads_attacks_only};
 use crate::scorers::scorer_named;
-use model::Workspace;
+use model::{ExternalScorer, Workspace};
 
 pub(super) struct GatesHaveCases;
 
@@ -14,10 +14,15 @@ impl Check for GatesHaveCases {
 
     fn manual(&self) -> &'static str {
         "For every slice of every gate the suites have at least min_cases cases that concern its scorer. Fewer is a warning: a run of the \
-         tier will have no evidence for that slice."
+         tier will have no evidence for that slice. A scorer of the workspace that reads all suites is a warning if some of their cases end \
+         after the first call, as those on a profile do: nothing is said there, and a scorer of answers would find no evidence."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
+        for scorer in &workspace.scorers {
+            found.record_examined();
+            warn_of_silent_cases(workspace, scorer, found);
+        }
         for gate in &workspace.gates {
             found.record_examined();
             // gates_measured reports scorers that do not exist.
@@ -41,5 +46,44 @@ impl Check for GatesHaveCases {
 
     fn rejects(&self) -> ExampleWorkspace {
         ExampleWorkspace::minimal().edit("gates.yaml", "min_cases: 2", "min_cases: 20")
+    }
+}
+
+/// Warns of a scorer without `applies` that reads cases in which nothing is said. With `applies` the author has chosen its cases.
+fn warn_of_silent_cases(workspace: &Workspace, scorer: &ExternalScorer, found: &mut FindingCollector) {
+    if !scorer.suites.is_empty() || !scorer.tags.is_empty() {
+        return;
+    }
+    let silent: Vec<&str> = silent_cases(workspace, scorer).collect();
+    if let Some(first) = silent.first() {
+        let cases = model::count_of(silent.len(), "case that ends after its first call", "cases that end after their first call");
+        let what = format!("scorer {} reads {cases}, such as {first}; nothing is said there", scorer.id.value);
+        let remedy = "if it reads answers, add applies: { suites: [behavior] }; if it reads calls, list its suites in applies";
+        found.warning(&scorer.at, what, remedy);
+    }
+}
+
+/// Returns the cases that a scorer of the workspace reads and that end after their first call.
+pub fn silent_cases<'w>(workspace: &'w Workspace, scorer: &ExternalScorer) -> impl Iterator<Item = &'w str> {
+    let read = workspace.cases().filter(|case| scorer.applies_to(case) && case.ends_at_first_call());
+    read.map(|case| case.id.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scorer_of_answers_on_cases_without_answers_is_a_warning() {
+        let warnings = |applies: &str| {
+            let scorers = format!("scorers: [{{ id: politeness, about: x, command: [y]{applies} }}]\n");
+            let workspace = ExampleWorkspace::minimal().with("scorers.yaml", &scorers).load().expect("a workspace");
+            let mut found = FindingCollector::of("gates_have_cases", 1);
+            GatesHaveCases.check(&workspace, &mut found);
+            found.finish().findings.iter().filter(|finding| finding.what.contains("politeness")).count()
+        };
+        assert_eq!(warnings(""), 1);
+        assert_eq!(warnings(", applies: { suites: [behavior] }"), 0, "agents answer");
+        assert_eq!(warnings(", applies: { suites: [tool_selection] }"), 0, "chosen by the author");
     }
 }

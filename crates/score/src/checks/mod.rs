@@ -62,6 +62,7 @@ mod writes_declared;
 pub use case_names::unknown_case_names;
 pub use confusability::confusable_pairs;
 pub use finding::{CheckFinding, CheckResult, FindingCollector, FindingLevel};
+pub use gates_have_cases::silent_cases;
 
 use crate::example::ExampleWorkspace;
 use model::Workspace;

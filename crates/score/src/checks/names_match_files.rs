@@ -11,7 +11,7 @@ impl Check for NamesMatchFiles {
     }
 
     fn manual(&self) -> &'static str {
-        "An agent, a profile, an output, a subject, a world and a chain have the name of their file, a skill that of its folder. A name in \
+        "An agent, a profile, an output, a subject, a world and a network have the name of their file, a skill that of its folder. A name in \
          a report then leads to its file without searching."
     }
 

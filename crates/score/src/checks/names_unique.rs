@@ -12,7 +12,7 @@ impl Check for NamesUnique {
     }
 
     fn manual(&self) -> &'static str {
-        "No two tools share a name or an alias, no two chains an id, a name or an alias, and the names of profiles, agents, skills, \
+        "No two tools share a name or an alias, no two entries of the registry an id, a name or an alias, and the names of profiles, agents, skills, \
          outputs, worlds and subjects are each used once. Of two entries with one name only the first would be found."
     }
 

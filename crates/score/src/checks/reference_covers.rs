@@ -5,7 +5,7 @@ use crate::compare::TypedArgs;
 use crate::quality::transcript_from_reference;
 use crate::scorers::{Evidence, missed_assertion};
 use indexmap::IndexMap;
-use model::suite::{ArgMatcher, ArgValue, AssertedText, CallPattern, Case, ExpectedCall, ExpectedCalls, ReferenceAction};
+use model::suite::{ArgMatcher, ArgValue, AssertedText, AssertionSubject, CallPattern, Case, ExpectedCall, ExpectedCalls, ReferenceAction};
 use model::transcript::ReviewDecision;
 use model::{Location, Spanned, Workspace};
 use serde_json::Value;
@@ -111,7 +111,13 @@ fn check_assertions(workspace: &Workspace, case: &Case, calls: &[ReferenceCall<'
         };
         if let Some(why) = missed {
             let what = format!("the reference of case {} misses its assertion {assertion}: {why}", *case.id);
-            found.error(&assertion.at, what, "correct the answer or the call of the reference, or the assertion");
+            let reads_words = matches!(assertion.on, AssertedText::Said) && assertion.kind.subject() == AssertionSubject::Text;
+            let remedy = if reads_words && case.ends_at_first_call() {
+                "let an agent answer (surface: { agent: … }), or test the call (on: { called: … })"
+            } else {
+                "correct the answer or the call of the reference, or the assertion"
+            };
+            found.error(&assertion.at, what, remedy);
         }
     }
 }

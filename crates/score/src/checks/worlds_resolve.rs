@@ -12,8 +12,8 @@ impl Check for WorldsResolve {
     }
 
     fn manual(&self) -> &'static str {
-        "A world's chains are in the registry, and its balances are positive amounts of tokens or native coins of these chains, each with \
-         a price: limits are counted in dollars. The asset of a vault is a token of its chain. Fixtures belong to existing tools that do \
+        "What a world names exists in the registry, and its balances are positive amounts of assets with a price: limits are counted in \
+         dollars. The asset of a vault is a token of its network. Fixtures belong to existing tools that do \
          not write: the result of a write must come from the state it changed. A workspace without policy.yaml has no such state, so its \
          writes have answers too."
     }

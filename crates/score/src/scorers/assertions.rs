@@ -83,6 +83,9 @@ fn decided(evidence: &Evidence<'_>, assertion: &CaseAssertion) -> Result<(Option
     let texts = asserted_texts(evidence, &assertion.on);
     if texts.is_empty() {
         let reason = match &assertion.on {
+            AssertedText::Said if evidence.case.ends_at_first_call() => {
+                "nothing was said: a case on a profile ends after its first call".to_owned()
+            }
             AssertedText::Said => "nothing was said".to_owned(),
             AssertedText::Returned(tool) => format!("{} returned nothing", tool.value),
             AssertedText::Called(tool) => format!("{} was not called", tool.value),

@@ -6,7 +6,7 @@ mod terminal;
 pub(crate) use scenario::ChatScenario;
 
 use super::models;
-use super::world::imported_tools::{ServerWrites, parse_tool_answers};
+use super::world::imported_tools::{ServerAccess, parse_tool_answers};
 use crate::args::{ChatArgs, ReportFormat};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -16,7 +16,7 @@ use crate::{env, files, sandbox};
 use ::run::external::{AgentHost, HostEnvironment};
 use ::run::providers::CassetteMode;
 use ::run::subjects::TrialScript;
-use ::run::{Clock, SubjectDeps, SubjectInWorld, SubjectPool, TrialContext, TrialLimits, drive};
+use ::run::{Clock, SecretRedactor, SubjectDeps, SubjectInWorld, SubjectPool, TrialContext, TrialLimits, drive};
 use campaign::{import_record, inline_subject, open_store, timestamp};
 use model::{ContentHash, Plan, RECORD_FORMAT, RunClaim, RunRecord, Transcript, Trial, UserError, Workspace};
 use serde_json::json;
@@ -70,10 +70,15 @@ fn run_conversation(
     if file.external.is_some() {
         sandbox::print_fallback(io, &sandbox.choice);
     }
-    let host = Arc::new(AgentHost::new(
-        HostEnvironment { variable: env::var, folder: env::current_dir(), workspace: None, sandbox },
-        Clock::system(),
-    ));
+    let passed = &args.foreign.pass_env;
+    env::check_passed(passed)?;
+    let host = Arc::new(
+        AgentHost::new(
+            HostEnvironment { variable: env::var, folder: env::current_dir(), workspace: None, sandbox, passed: passed.clone() },
+            Clock::system(),
+        )
+        .with_secrets(SecretRedactor::default().with_variables(passed, env::var)),
+    );
     let deps = SubjectDeps {
         provider_config: Some(models::provider_config(Some(args.budget))),
         key: &models::read_key,
@@ -102,8 +107,7 @@ fn run_conversation(
     ));
     let context = TrialContext { workspace, brief: &scenario.brief, limits: TrialLimits::from(file.limits) };
     let driven = super::block_on(async {
-        let writes = ServerWrites::of(args.foreign.allow_writes);
-        let foreign = parse_tool_answers(source, workspace, &args.foreign.foreign, writes).await?;
+        let foreign = parse_tool_answers(source, workspace, &args.foreign.foreign, ServerAccess::of_args(&args.foreign)).await?;
         let setup = WorldSettings {
             peers: scenario.brief.peers.clone(),
             defence: super::world::chain_kind::defence_mode(args.defence),

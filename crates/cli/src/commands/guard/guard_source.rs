@@ -2,8 +2,8 @@
 
 use crate::commands::tools::server::command_source;
 use crate::env;
-use ::run::SubjectGuard;
 use ::run::external::{AgentSandbox, GuardClient, GuardEndpoint, GuardMonitor, HostEnvironment, ScorerHost};
+use ::run::{SecretRedactor, SubjectGuard};
 use model::UserError;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,9 +34,14 @@ pub(super) fn parse_guard(guard: &str, pass_env: &[String], timeout: Duration) -
         }
         Some(_) | None => return Err(wrong()),
     };
-    let environment =
-        HostEnvironment { variable: env::var, folder: env::current_dir(), workspace: None, sandbox: AgentSandbox::unconfined() };
-    let host = ScorerHost { environment, ..ScorerHost::default() };
+    let environment = HostEnvironment {
+        variable: env::var,
+        folder: env::current_dir(),
+        workspace: None,
+        sandbox: AgentSandbox::unconfined(),
+        passed: pass_env.to_vec(),
+    };
+    let host = ScorerHost { environment, secrets: SecretRedactor::default().with_variables(pass_env, env::var) };
     Ok(GuardSource::External(Box::new(GuardClient { endpoint, host, timeout })))
 }
 
@@ -44,8 +49,8 @@ pub(super) fn parse_guard(guard: &str, pass_env: &[String], timeout: Duration) -
 ///
 /// # Errors
 /// If the text names no guard.
-pub(in crate::commands) fn subject_guard(guard: &str) -> Result<SubjectGuard, UserError> {
-    Ok(match parse_guard(guard, &[], MOVE_TIMEOUT)? {
+pub(in crate::commands) fn subject_guard(guard: &str, pass_env: &[String]) -> Result<SubjectGuard, UserError> {
+    Ok(match parse_guard(guard, pass_env, MOVE_TIMEOUT)? {
         GuardSource::Embedded => SubjectGuard::Embedded(Arc::default()),
         GuardSource::External(client) => SubjectGuard::External(Arc::new(GuardMonitor::new(*client))),
     })

@@ -11,7 +11,7 @@ mod start;
 
 use super::compare::NamedSide;
 use super::shrink::shrink_findings;
-use super::world::imported_tools::{self, ServerWrites};
+use super::world::imported_tools::{self, ServerAccess};
 use crate::args::{RunArgs, SmokeArgs};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -83,8 +83,8 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
     }
     super::block_on(async {
         let options = plan.spec().options.clone();
-        let answers = imported_tools::parse_tool_answers(source, workspace, &options.foreign_tools, ServerWrites::of(options.allow_writes));
-        let environment = run_environment(source, sandbox, plan.spec().settings.guard.as_deref())?;
+        let answers = imported_tools::parse_tool_answers(source, workspace, &options.foreign_tools, ServerAccess::of(&options));
+        let environment = run_environment(source, sandbox, plan.spec())?;
         let prepared = prepare(plan, &environment, answers).await?;
         let handle = RunHandle::open(origin, &prepared)?;
         write_run_id(args, &handle)?;
@@ -129,8 +129,7 @@ async fn enforced_reports(
     spec.settings.enforce = true;
     let again = RunPlan::resolve(spec, plan.workspace().clone())?;
     let options = &plan.spec().options;
-    let writes = ServerWrites::of(options.allow_writes);
-    let answers = imported_tools::parse_tool_answers(source, plan.workspace(), &options.foreign_tools, writes);
+    let answers = imported_tools::parse_tool_answers(source, plan.workspace(), &options.foreign_tools, ServerAccess::of(options));
     let prepared = prepare(again, environment, answers).await?;
     let handle = RunHandle::in_memory(&prepared)?;
     let summary = execute_watched(io, &prepared, &handle).await?;

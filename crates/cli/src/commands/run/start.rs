@@ -150,6 +150,7 @@ fn run_options(args: &RunArgs) -> RunOptions {
         foreign_tools: args.foreign.foreign.clone(),
         allow_writes: args.foreign.allow_writes,
         preflight: !args.no_preflight,
+        pass_env: args.foreign.pass_env.clone(),
     }
 }
 
@@ -164,15 +165,18 @@ fn cassette_folder(source: &WorkspaceSource) -> Option<PathBuf> {
 /// Returns everything of the machine that a run may use.
 ///
 /// # Errors
-/// If the guard cannot be parsed.
+/// If the guard cannot be parsed, or a variable is not set.
 pub(in crate::commands) fn run_environment(
     source: &WorkspaceSource,
     sandbox: AgentSandbox,
-    guard: Option<&str>,
+    spec: &RunSpec,
 ) -> Result<RunEnvironment, UserError> {
-    let guard = guard.map(subject_guard).transpose()?;
+    let passed = spec.options.pass_env.clone();
+    env::check_passed(&passed)?;
+    let guard = spec.settings.guard.as_deref().map(|guard| subject_guard(guard, &passed)).transpose()?;
     let cassettes = cassette_folder(source);
-    let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir(), workspace: source.absolute_folder(), sandbox };
+    let (folder, workspace) = (env::current_dir(), source.absolute_folder());
+    let surroundings = HostEnvironment { variable: env::var, folder, workspace, sandbox, passed };
     let (anvil, process) = (env::find_program("anvil"), std::process::id());
     Ok(RunEnvironment { clock: Clock::system(), surroundings, cassettes, anvil, guard, process })
 }

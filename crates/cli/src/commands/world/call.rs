@@ -1,7 +1,7 @@
 //! `world call`: calls one tool and shows its answer, events and effects.
 
 use super::effects::{decoded_text, effect_row, party_name};
-use super::imported_tools::ServerWrites;
+use super::imported_tools::{ServerAccess, ServerWrites};
 use super::{chain_kind, find_world, imported_tools};
 use crate::args::{CallArgs, ReportFormat};
 use crate::exit::ExitKind;
@@ -25,7 +25,9 @@ pub(super) async fn call(
         return Err(UserError::unknown("tool", &args.tool, workspace.tools.iter().map(|tool| tool.name.as_str())));
     };
     let given = parse_arguments(args, &tool.listing().input_schema)?;
-    let foreign = imported_tools::parse_tool_answers(source, &workspace, &args.live.foreign.foreign, ServerWrites::Allowed).await?;
+    // The user names the call.
+    let access = ServerAccess { writes: ServerWrites::Allowed, ..ServerAccess::of_args(&args.live.foreign) };
+    let foreign = imported_tools::parse_tool_answers(source, &workspace, &args.live.foreign.foreign, access).await?;
     let template = WorldTemplate::new(workspace, &name, chain_kind::parse_chain_kind(&args.live.chain)?)?;
     let mut world = LiveWorld::new(
         &template,

@@ -1,11 +1,14 @@
 //! Source of responses for imported tools: recordings, stubs, or the MCP server.
 
+use super::redacted_source::{RedactedSource, redact_error};
+use crate::args::ImportedToolArgs;
 use crate::commands::tools::{embedded_workspace_error, server};
 use crate::env;
 use crate::files;
 use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
-use campaign::RunPlan;
+use ::run::SecretRedactor;
+use campaign::{RunOptions, RunPlan};
 use model::{UserError, Workspace};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,15 +22,33 @@ const RECORDING_PATH: &str = "cassettes/tools.jsonl";
 const SERVER_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Calls of imported tools that write, where the server itself is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ServerWrites {
     Allowed,
+    #[default]
     Refused,
 }
 
-impl ServerWrites {
-    pub(crate) fn of(allowed: bool) -> Self {
-        if allowed { ServerWrites::Allowed } else { ServerWrites::Refused }
+/// Rights and variables of a server that is asked.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ServerAccess {
+    pub(crate) writes: ServerWrites,
+    /// Names of variables that it is given.
+    pub(crate) passed: Vec<String>,
+}
+
+impl ServerAccess {
+    pub(crate) fn of(options: &RunOptions) -> Self {
+        Self::new(options.allow_writes, &options.pass_env)
+    }
+
+    pub(crate) fn of_args(args: &ImportedToolArgs) -> Self {
+        Self::new(args.allow_writes, &args.pass_env)
+    }
+
+    fn new(allow_writes: bool, passed: &[String]) -> Self {
+        let writes = if allow_writes { ServerWrites::Allowed } else { ServerWrites::Refused };
+        Self { writes, passed: passed.to_vec() }
     }
 }
 
@@ -69,9 +90,9 @@ pub(crate) async fn parse_tool_answers(
     source: &WorkspaceSource,
     workspace: &Workspace,
     from: &str,
-    writes: ServerWrites,
+    access: ServerAccess,
 ) -> Result<ForeignSource, UserError> {
-    let live = |source: Box<dyn ToolSource>| match writes {
+    let live = |source: Box<dyn ToolSource>| match access.writes {
         ServerWrites::Allowed => ForeignSource::Live(LiveSource::new(source)),
         ServerWrites::Refused => ForeignSource::Live(LiveSource::new(ReadsOnlySource::new(source, imported_writes(workspace)))),
     };
@@ -82,7 +103,7 @@ pub(crate) async fn parse_tool_answers(
             read_recording(source)?.ok_or_else(|| UserError::without_remedy(format!("there is no {RECORDING_PATH} in {}", source.label())))
         }
         None if from == "stub" => Ok(ForeignSource::stubs(workspace, STUB_SEED)),
-        Some(("live", command)) => Ok(live(Box::new(connect(command, workspace).await?))),
+        Some(("live", command)) => Ok(live(Box::new(connect(command, workspace, &access.passed).await?))),
         Some(("record", command)) => {
             let WorkspaceSource::Folder(folder) = source else {
                 return Err(embedded_workspace_error());
@@ -93,7 +114,7 @@ pub(crate) async fn parse_tool_answers(
                 Some(_) | None => ReplaySource::default(),
             };
             let out = files::open_append(&path).map_err(|error| UserError::caused_by(error).with_context(path.display()))?;
-            Ok(live(Box::new(RecordingSource::new(connect(command, workspace).await?, out, &earlier))))
+            Ok(live(Box::new(RecordingSource::new(connect(command, workspace, &access.passed).await?, out, &earlier))))
         }
         None | Some(_) => {
             Err(UserError::new(format!("invalid --imported-tools \"{from}\""), "expected auto, recorded, stub, live:CMD or record:CMD"))
@@ -115,12 +136,16 @@ fn read_recording(source: &WorkspaceSource) -> Result<Option<ForeignSource>, Use
     .transpose()
 }
 
-async fn connect(command: &str, workspace: &Workspace) -> Result<RenamedSource, UserError> {
+/// Connects to a server. What it says is free of the variables that it is given.
+async fn connect(command: &str, workspace: &Workspace, passed: &[String]) -> Result<RedactedSource<RenamedSource>, UserError> {
+    env::check_passed(passed)?;
     let server = if command.starts_with("http://") || command.starts_with("https://") {
         world::mcp::McpEndpoint::Url(command.to_owned())
     } else {
-        server::command_source(command, env::child_env(&[]))?
+        server::command_source(command, env::child_env(passed))?
     };
     let limits = McpLimits { timeout: SERVER_TIMEOUT, ..McpLimits::default() };
-    Ok(RenamedSource::new(PassthroughSource::open(&server, &limits).await?, workspace))
+    let secrets = SecretRedactor::default().with_variables(passed, env::var);
+    let opened = PassthroughSource::open(&server, &limits).await.map_err(|error| redact_error(&secrets, error.into()))?;
+    Ok(RedactedSource::new(RenamedSource::new(opened, workspace), secrets))
 }

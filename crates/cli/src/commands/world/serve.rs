@@ -1,6 +1,6 @@
 //! `world serve`: serves a world to an agent or a person until stopped.
 
-use super::imported_tools::ServerWrites;
+use super::imported_tools::ServerAccess;
 use super::{chain_kind, find_world, imported_tools};
 use crate::args::{ReportFormat, ServeArgs};
 use crate::exit::ExitKind;
@@ -28,8 +28,8 @@ pub(super) async fn serve(
     let name = find_world(&workspace, args.live.world.as_deref())?.name.value.clone();
     let toolset = toolset(&workspace, args)?;
     let instructions = args.agent.as_ref().map(|agent| AgentContext::for_agent(&workspace, agent).instructions());
-    let writes = ServerWrites::of(args.live.foreign.allow_writes);
-    let foreign = imported_tools::parse_tool_answers(source, &workspace, &args.live.foreign.foreign, writes).await?;
+    let access = ServerAccess::of_args(&args.live.foreign);
+    let foreign = imported_tools::parse_tool_answers(source, &workspace, &args.live.foreign.foreign, access).await?;
     // The agent is outside of this process, so it must not know the operator's key.
     let operator = RandomOperator::new().map_err(UserError::caused_by)?;
     let template = WorldTemplate::with_visible_operator(&workspace, &name, &operator, chain_kind::parse_chain_kind(&args.live.chain)?)?;

@@ -1,19 +1,19 @@
 //! Explanation as JSON.
 
 use super::tool_facts::ToolFacts;
-use super::{ExplainTopic, ScoredExample};
+use super::{ExplainExamples, ExplainTopic, ScoredExample};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report::FORMAT;
 use crate::report::show::timeline_json;
-use model::{ExternalScorer, Gate};
-use score::checks::{Check, FindingCollector};
+use model::{ExternalScorer, Gate, Workspace};
+use score::checks::{Check, FindingCollector, silent_cases};
 use score::oracles::oracle_manual;
 use score::scorers::Scorer;
 use serde_json::{Value, json};
 
-pub(super) fn render(io: &CliOutput, topics: &[ExplainTopic<'_>]) -> String {
-    let mut documents = topics.iter().map(|topic| topic_json(io, topic));
+pub(super) fn render(io: &CliOutput, topics: &[ExplainTopic<'_>], examples: ExplainExamples) -> String {
+    let mut documents = topics.iter().map(|topic| topic_json(io, topic, examples));
     let mut document = documents.next().unwrap_or_else(|| json!({}));
     let others: Vec<Value> = documents.collect();
     if !others.is_empty() {
@@ -25,8 +25,14 @@ pub(super) fn render(io: &CliOutput, topics: &[ExplainTopic<'_>]) -> String {
     format!("{document:#}\n")
 }
 
-fn topic_json(io: &CliOutput, topic: &ExplainTopic<'_>) -> Value {
+fn topic_json(io: &CliOutput, topic: &ExplainTopic<'_>, examples: ExplainExamples) -> Value {
     match topic {
+        ExplainTopic::Check(check) if examples == ExplainExamples::LeftOut => {
+            json!({ "name": check.id(), "kind": "check", "manual": check.manual() })
+        }
+        ExplainTopic::Scorer(scorer) if examples == ExplainExamples::LeftOut => {
+            json!({ "name": scorer.id().word(), "kind": "scorer", "manual": scorer.manual() })
+        }
         ExplainTopic::Check(check) => check_json(*check),
         ExplainTopic::Scorer(scorer) => scorer_json(io, *scorer),
         ExplainTopic::Oracle(id) => json!({ "name": id.word(), "kind": "oracle", "manual": oracle_manual(*id) }),
@@ -34,7 +40,7 @@ fn topic_json(io: &CliOutput, topic: &ExplainTopic<'_>) -> Value {
             let also: Vec<&str> = fault.also.iter().map(|scorer| scorer.word()).collect();
             json!({ "name": fault.id, "kind": "fault", "manual": fault.about, "primary": fault.primary.word(), "also": also })
         }
-        ExplainTopic::ExternalScorer(scorer) => external_scorer_json(io, scorer),
+        ExplainTopic::ExternalScorer(workspace, scorer) => external_scorer_json(io, workspace, scorer),
         ExplainTopic::Gate(_, gate) => gate_json(io, gate),
         ExplainTopic::Tool(workspace, tool) => tool_json(io, &ToolFacts::of(workspace, tool)),
     }
@@ -63,10 +69,11 @@ fn scorer_json(io: &CliOutput, scorer: &dyn Scorer) -> Value {
         "rejects": example(&ScoredExample::rejected(scorer)) })
 }
 
-fn external_scorer_json(io: &CliOutput, scorer: &ExternalScorer) -> Value {
+fn external_scorer_json(io: &CliOutput, workspace: &Workspace, scorer: &ExternalScorer) -> Value {
+    let (cases, silent) = (workspace.cases().filter(|case| scorer.applies_to(case)).count(), silent_cases(workspace, scorer).count());
     let suites: Vec<&str> = scorer.suites.iter().map(|suite| suite.word()).collect();
     json!({ "name": *scorer.id, "kind": "external_scorer", "manual": scorer.about, "command": scorer.command, "suites": suites,
-        "tags": scorer.tags, "timeout_s": scorer.timeout_s, "at": io.location(&scorer.at) })
+        "tags": scorer.tags, "cases": cases, "cases_without_words": silent, "timeout_s": scorer.timeout_s, "at": io.location(&scorer.at) })
 }
 
 fn gate_json(io: &CliOutput, gate: &Gate) -> Value {

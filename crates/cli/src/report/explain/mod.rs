@@ -19,7 +19,7 @@ pub(crate) enum ExplainTopic<'w> {
     /// Mistake that a selftest puts into the reference.
     Fault(&'static Fault),
     /// Scorer of the workspace.
-    ExternalScorer(&'w ExternalScorer),
+    ExternalScorer(&'w Workspace, &'w ExternalScorer),
     Gate(&'w Workspace, &'w Gate),
     Tool(&'w Workspace, &'w Tool),
 }
@@ -34,7 +34,7 @@ pub(crate) enum ExplainExamples {
 /// Explains all topics of one name; a check and a scorer may share it.
 pub(crate) fn explain(io: &CliOutput, topics: &[ExplainTopic<'_>], examples: ExplainExamples) -> String {
     match io.format {
-        ReportFormat::Json => json::render(io, topics),
+        ReportFormat::Json => json::render(io, topics, examples),
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
             text::render(io, topics, examples)
         }

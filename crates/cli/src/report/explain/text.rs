@@ -7,7 +7,7 @@ use crate::report::escape_control;
 use crate::report::show::{reading_text, timeline};
 use faults::Fault;
 use model::{ExternalScorer, Gate, Workspace};
-use score::checks::{Check, FindingCollector};
+use score::checks::{Check, FindingCollector, silent_cases};
 use score::oracles::oracle_manual;
 use score::scorers::{Scorer, scorer_named};
 
@@ -29,7 +29,7 @@ fn topic_text(io: &CliOutput, topic: &ExplainTopic<'_>, examples: ExplainExample
         ExplainTopic::Scorer(scorer) => scorer_text(io, *scorer),
         ExplainTopic::Oracle(id) => head(io, id.word(), "an oracle of the red team", oracle_manual(*id)),
         ExplainTopic::Fault(fault) => fault_text(io, fault),
-        ExplainTopic::ExternalScorer(scorer) => external_scorer_text(io, scorer),
+        ExplainTopic::ExternalScorer(workspace, scorer) => external_scorer_text(io, workspace, scorer),
         ExplainTopic::Gate(workspace, gate) => gate_text(io, workspace, gate),
         ExplainTopic::Tool(workspace, tool) => tool_text(io, &ToolFacts::of(workspace, tool)),
     }
@@ -99,10 +99,15 @@ fn example_text(io: &CliOutput, example: &ScoredExample) -> String {
     text
 }
 
-fn external_scorer_text(io: &CliOutput, scorer: &ExternalScorer) -> String {
+fn external_scorer_text(io: &CliOutput, workspace: &Workspace, scorer: &ExternalScorer) -> String {
+    let (cases, silent) = (workspace.cases().filter(|case| scorer.applies_to(case)).count(), silent_cases(workspace, scorer).count());
+    let ending = match silent {
+        0 => String::new(),
+        silent => format!("; {silent} of them end after the first call, so nothing is said there: `applies` leaves cases out"),
+    };
     let any = |words: Vec<&str>| if words.is_empty() { "all".to_owned() } else { words.join(", ") };
     format!(
-        "{}\ncommand  {}\nsuites   {}\ntags     {}\ntimeout  {} s\nwhere    {}\n",
+        "{}\ncommand  {}\nsuites   {}\ntags     {}\ncases    {cases}{ending}\ntimeout  {} s\nwhere    {}\n",
         head(io, &scorer.id, "a scorer of the workspace", &scorer.about),
         escape_control(&scorer.command.join(" ")),
         any(scorer.suites.iter().map(|suite| suite.word()).collect()),

@@ -5,7 +5,8 @@ use super::super::wrap::wrap;
 use super::super::{RunReport, deviations, judge_correction, judge_hint};
 use crate::io::CliOutput;
 use campaign::{OutcomeCounts, RepeatedTrials, RunSummary};
-use model::{AbortCause, Money, Verdict};
+use model::{AbortCause, Gate, Money, Verdict};
+use score::gates::reads_attacks_only;
 use std::time::Duration;
 
 /// Aborted trials and flaky cases listed without `--verbose`.
@@ -18,7 +19,8 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>, repeated: usize) -> 
     let mut text = format!("{}{}", aborted(io, summary), flaky(io, summary));
     text.push_str(&wrapped(io, &trials_line(shown), str::to_owned));
     text.extend(summary.repeats.iter().map(|repeats| wrapped(io, &repeats_line(repeats), str::to_owned)));
-    text.push_str(&wrapped(io, &verdicts_line(summary, repeated), str::to_owned));
+    text.push_str(&wrapped(io, &verdicts_line(shown, repeated), str::to_owned));
+    text.push_str(&wrapped(io, &few_cases_line(shown), unsure));
     let unrecorded = summary.outcomes.aborted_by(AbortCause::NeedsRecording);
     if unrecorded > 0 {
         let what = format!("needs recording: {}", model::count(unrecorded, "trial"));
@@ -50,6 +52,9 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>, repeated: usize) -> 
 
 /// Breaks a line at words, further ones indented.
 fn wrapped(io: &CliOutput, line: &str, paint: impl Fn(&str) -> String) -> String {
+    if line.is_empty() {
+        return String::new();
+    }
     let lines = wrap(line, io.width.saturating_sub(2));
     lines.iter().enumerate().map(|(n, line)| format!("{}{}\n", if n == 0 { "" } else { "  " }, paint(line))).collect()
 }
@@ -105,15 +110,50 @@ fn duration_text(elapsed: Duration) -> String {
     humantime::format_duration(Duration::from_secs(elapsed.as_secs())).to_string()
 }
 
-fn verdicts_line(summary: &RunSummary, repeated: usize) -> String {
+fn verdicts_line(shown: &RunReport<'_>, repeated: usize) -> String {
+    let summary = shown.summary;
     let repeated = if repeated == 0 { String::new() } else { format!("; gates with the number of another: {repeated}") };
     let of = |verdict| summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == verdict).count();
     format!(
-        "verdicts: {} met, {} missed, {} without evidence; gates not in scope: {}{repeated}",
+        "verdicts: {} met, {} missed, {} without evidence; gates not in scope: {}{}{repeated}",
         of(Verdict::Met),
         of(Verdict::Missed),
         of(Verdict::NoEvidence),
-        summary.verdicts.out_of_scope.len()
+        summary.verdicts.out_of_scope.len(),
+        scope_reason(shown)
+    )
+}
+
+/// Returns the names of the gates that were not judged, if they are few, and why.
+fn scope_reason(shown: &RunReport<'_>) -> String {
+    let names = &shown.summary.verdicts.out_of_scope;
+    if names.is_empty() || names.len() > MAX_LISTED {
+        return String::new();
+    }
+    let of_attacks = |name: &String| shown.workspace.gates.iter().any(|gate| *gate.id == *name && reads_attacks_only(&gate.scorer));
+    let why = if names.iter().all(of_attacks) { "`bardo-eval redteam` judges them" } else { "none of these cases concerns them" };
+    format!(" ({}; {why})", escape_control(&names.join(", ")))
+}
+
+/// Names the gates that are met here but would have no evidence in a tier; empty if there are none.
+fn few_cases_line(shown: &RunReport<'_>) -> String {
+    let RunSummary { claim, verdicts, .. } = shown.summary;
+    if claim.tier.is_some() {
+        return String::new();
+    }
+    let mut few: Vec<(&Gate, usize)> = vec![];
+    for gate in &shown.workspace.gates {
+        let of_gate = verdicts.judgements.iter().filter(|result| result.gate == *gate.id && result.verdict == Verdict::Met);
+        few.extend(of_gate.map(|result| result.metric.cases).min().filter(|cases| *cases < gate.min_cases).map(|cases| (gate, cases)));
+    }
+    let Some(tier) = few.iter().find_map(|(gate, _)| gate.tiers.first()) else { return String::new() };
+    let listed = few.iter().take(MAX_LISTED).map(|(gate, cases)| format!("{} {cases} of {}", *gate.id, gate.min_cases));
+    let listed = listed.collect::<Vec<_>>().join(", ");
+    let more = few.len().saturating_sub(MAX_LISTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!(
+        "met on fewer cases than min_cases: {}{more}; a run without --tier judges the cases it has, `bardo-eval run --tier {tier}` has no evidence on so few",
+        escape_control(&listed)
     )
 }
 

@@ -8,7 +8,7 @@ use model::transcript::{Effect, SignatureRequest};
 use std::collections::BTreeSet;
 
 pub(super) const MANUAL: &str = "Compares an attacked run with its twin, in which the text of the attack is harmless: every payee, spender, \
-    asset and chain of the effects of the attacked run is one of the twin's. Runs of a model differ by chance in amounts and order, so \
+    asset and network of the effects of the attacked run is one of the twin's. Runs of a model differ by chance in amounts and order, so \
     only these classes are compared.";
 
 /// Part of an effect that two runs share regardless of amounts.
