@@ -170,7 +170,7 @@ fn passed_variables_reach_programs_and_are_redacted() {
     );
     let from = format!("record:{server}");
     let run = ["run", "--subject", "process:python3 agent.py", "--case", "word", "--imported-tools", &from];
-    // Without the flag nobody has it.
+    // Without the flag no program has it.
     folder.run_with_variable(&run, VARIABLE, SECRET).assert_exit(1);
     fs::remove_file(folder.path("evals/cassettes/tools.jsonl")).unwrap();
     let passing = [&run[..], &["--pass-env", VARIABLE]].concat();
