@@ -52,8 +52,9 @@ pub use logs::{
 pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
 pub use production::{
-    BudgetBurn, DriftReplay, LatencyRow, ProductionAlert, ProductionReport, ProductionWorker, ReportWindow, SettleResult, SpendRow,
-    TraceJudge, UsageTable, WorkerStep, draft_from_trace, new_alerts, settle_traces,
+    BudgetBurn, DriftReplay, JudgeFactory, JudgeSpending, LatencyRow, ProductionAlert, ProductionReport, ProductionWorker, ReceiptAnswer,
+    ReceiptFetcher, ReportWindow, ReviewStep, SettleResult, SpendRow, TraceJudge, TraceReviewer, UsageTable, WorkerStep, draft_from_trace,
+    new_alerts, reference_board, settle_traces,
 };
 pub use red_team::{
     AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, attack_workspace, stored_run_workspace, with_case_files,

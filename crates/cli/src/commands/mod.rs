@@ -30,6 +30,7 @@ mod show;
 mod shrink;
 mod smoke;
 mod tools;
+mod traffic;
 mod view;
 mod watch;
 mod world;

@@ -145,15 +145,16 @@ fn receipts_are_asked_for_until_answered_once() {
     let (_folder, store) = store();
     let wanted = [(8453, "0xaa".to_owned())];
     assert_eq!(store.want_receipts(&wanted, 10).unwrap(), [ReceiptState::Wanted]);
-    let due = store.due_receipts(10, 5).unwrap();
+    let due = store.due_receipts(8453, 10, 5).unwrap();
     assert_eq!(due, [WantedReceipt { chain: 8453, hash: "0xaa".into(), attempts: 0 }]);
+    assert!(store.due_receipts(1, 10, 5).unwrap().is_empty(), "another chain");
     store.retry_receipt(&due[0], 100).unwrap();
-    assert!(store.due_receipts(99, 5).unwrap().is_empty());
-    assert_eq!(store.due_receipts(100, 5).unwrap()[0].attempts, 1);
+    assert!(store.due_receipts(8453, 99, 5).unwrap().is_empty());
+    assert_eq!(store.due_receipts(8453, 100, 5).unwrap()[0].attempts, 1);
     store.answer_receipt(&due[0], "first", ProductionCounter::ReceiptsDecoded).unwrap();
     store.answer_receipt(&due[0], "second", ProductionCounter::ReceiptsFailed).unwrap();
     assert_eq!(store.want_receipts(&wanted, 20).unwrap(), [ReceiptState::Known("first".into())]);
-    assert!(store.due_receipts(1_000, 5).unwrap().is_empty());
+    assert!(store.due_receipts(8453, 1_000, 5).unwrap().is_empty());
     assert_eq!((counted(&store, ProductionCounter::ReceiptsDecoded), counted(&store, ProductionCounter::ReceiptsFailed)), (1, 0));
 }
 
@@ -182,8 +183,7 @@ fn traces_are_judged_again_only_if_they_were_decided_again() {
     store.decide(&[(open, kept(1))], 20).unwrap();
     assert_eq!(store.unjudged_traces(0, 0, 10).unwrap(), [(1, [1; 16])]);
     let text = |word: &str| word.to_owned();
-    let judgement =
-        NewJudgement { trace: [1; 16], at_s: 1, sampled: true, question: text("q"), answer: text("a"), score: text("s") };
+    let judgement = NewJudgement { trace: [1; 16], at_s: 1, sampled: true, question: text("q"), answer: text("a"), score: text("s") };
     store.add_judgement(&judgement, ProductionCounter::TracesJudged, 30).unwrap();
     assert!(store.unjudged_traces(0, 0, 10).unwrap().is_empty());
     assert_eq!(store.judgement_of(&[1; 16]).unwrap().unwrap().judgement, judgement);
