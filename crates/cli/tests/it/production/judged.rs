@@ -107,7 +107,7 @@ fn the_money_of_a_day_is_never_exceeded() {
 fn a_judge_needs_settings_a_price_and_a_subject() {
     let folder = TestFolder::with_reference();
     let refused = |args: &[&str]| folder.run(&[&["collect", "--listen", "127.0.0.1:0"], args].concat()).assert_exit(2);
-    refused(&["--judge", "nobody"]).assert_stderr("nobody");
+    refused(&["--judge", "unlisted"]).assert_stderr("unlisted");
     folder.write("evals/subjects/grader.yaml", chat::subject_file("grader", "http://127.0.0.1:9"));
     refused(&["--judge", "grader"]).assert_stderr("does not say what is judged");
     folder.write("evals/production.yaml", "judge: { share: 1, usd_per_day: 1, rubric: x }\n");

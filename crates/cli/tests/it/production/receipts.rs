@@ -93,7 +93,7 @@ fn stored(folder: &TestFolder, n: u64) -> (std::collections::BTreeMap<String, Va
 fn effects_come_from_the_chain_and_outrank_claims() {
     let (folder, node) = (folder(), BaseNode::start());
     let rpc = format!("8453=http://{}", node.at);
-    // 0: a small payment. 1: one far above the limit of a transaction, which its arguments call small. 2: the payment of somebody else.
+    // 0: a small payment. 1: one far above the limit of a transaction, which its arguments call small. 2: the payment of another wallet.
     // 3: a hash that no chain knows. 4: a write that names no transaction.
     let hashes = [node.send(WALLET, 10), node.send(WALLET, 900_000), node.send(STRANGER, 10), format!("0x{}", "ab".repeat(32))];
     let collector = CollectProcess::start(&folder, &["--rpc", &rpc]);
