@@ -7,6 +7,7 @@ use crate::facts::asked_slots::asked_at;
 use crate::facts::intent_terms::delegation_params;
 use crate::facts::skill_run::starts_skill_run;
 use crate::facts::turns::{carry_stated_at, fact_revealed_at};
+use crate::facts::user_questions::plain_question_in;
 use model::suite::{Case, SuiteKind, UserScript};
 use model::{Event, EventKind, ParamKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
 use serde_json::{Value, json};
@@ -138,7 +139,7 @@ impl CarriedSlot<'_> {
         let workspace = evidence.workspace;
         if let EventKind::Activated { skill, params } = &event.happened {
             let skill = workspace.skill(skill).filter(|skill| skill.params.contains_key(self.name))?;
-            return Some(TypedArgs::new(workspace, &skill.params, params).matches(self.name, self.value));
+            return Some(TypedArgs::new(workspace, &skill.params, params).matches_in_any_order(self.name, self.value));
         }
         // The hand-over of a skill repeats its activation.
         if starts_skill_run(evidence, event) {
@@ -233,14 +234,14 @@ fn repeated_questions(evidence: &Evidence<'_>, slots: &[CarriedSlot<'_>]) -> Vec
         if is_user(event) {
             answered.append(&mut open);
         }
-        let EventKind::Asked { text } = &event.happened else { continue };
-        let known = slots.iter().find(|slot| slot.is_in_force(event.n) && slot.is_asked_for(text));
+        let Some(text) = plain_question_in(event) else { continue };
+        let known = slots.iter().find(|slot| slot.is_in_force(event.n) && slot.is_asked_for(&text));
         if let Some(slot) = known {
             again.push(ScoreReason { event: Some(event.n), what: format!("asks for {}, which the user had already given", slot.name) });
-        } else if answered.contains(&normalize_words(text)) {
+        } else if answered.contains(&normalize_words(&text)) {
             again.push(ScoreReason { event: Some(event.n), what: "repeats a question the user had already answered".into() });
         }
-        open.push(normalize_words(text));
+        open.push(normalize_words(&text));
     }
     again
 }
