@@ -3,13 +3,17 @@
 use crate::phrase::{FoldMode, contains_phrase};
 
 /// Phrases that ask without a question mark.
-const REQUEST_PHRASES: [&str; 12] = [
+const REQUEST_PHRASES: [&str; 16] = [
     "please provide",
     "please tell",
     "please specify",
     "please confirm",
     "please share",
     "please give",
+    "please send",
+    "please state",
+    "please name",
+    "please paste",
     "let me know",
     "tell me",
     "i need",

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 pub(crate) fn question_in(event: &Event) -> Option<Cow<'_, str>> {
     plain_question_in(event).or_else(|| {
         let EventKind::Said { text } = &event.happened else { return None };
-        let answer = parse_json_answer(text)?;
+        let answer = if text.contains(['?', '？', '؟']) { parse_json_answer(text)? } else { return None };
         joined(strings(&answer).into_iter().flat_map(questions).filter(|sentence| has_question_mark(sentence)).collect())
     })
 }
@@ -23,6 +23,11 @@ pub(crate) fn plain_question_in(event: &Event) -> Option<Cow<'_, str>> {
     }
     let EventKind::Said { text } = &event.happened else { return None };
     if is_form(text) { None } else { joined(questions(text)) }
+}
+
+/// Reports whether an event asks the user for something.
+pub(crate) fn asks_user(event: &Event) -> bool {
+    question_in(event).is_some()
 }
 
 /// Reports whether a plain answer is a question: its last sentence asks.

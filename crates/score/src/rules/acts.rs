@@ -1,6 +1,6 @@
 //! Acts of agents in a transcript, without the events the world added.
 
-use crate::facts::user_questions::is_plain_question;
+use crate::facts::user_questions::asks_user;
 use model::rule::{ActionSelector, RequiredDecision};
 use model::transcript::{ReviewDecision, ToolAnswer};
 use model::{Event, EventKind, OpClass, Tool, Workspace};
@@ -144,7 +144,7 @@ fn act_kind<'a>(workspace: &'a Workspace, before: &[AgentAct<'a>], events: &'a [
         }
         EventKind::Delegated { to, params } => Some(ActKind::Delegate { to, params, answer: None }),
         EventKind::Asked { .. } => Some(ActKind::Ask),
-        EventKind::Said { text } => Some(ActKind::Say { asks: is_plain_question(text) }),
+        EventKind::Said { .. } => Some(ActKind::Say { asks: asks_user(event) }),
         EventKind::Returned { .. } => Some(ActKind::Say { asks: false }),
         EventKind::Reported { .. } => Some(ActKind::Report),
         EventKind::UserSaid { .. }
