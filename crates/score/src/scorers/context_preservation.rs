@@ -122,8 +122,11 @@ impl<'a> DelegatedContext<'a> {
         let is_part = |found: &Vec<T>| self.of_compound && !found.is_empty();
         let same = |found: &Vec<T>| (all_there(found) || is_part(found)) && nothing_else(found);
         let first = self.calls.iter().map(|call| part(&call.terms)).find(|found| !found.is_empty());
+        // What was handed over otherwise, no call of an agent that knew nothing else can mend.
+        let other = |found: &Vec<T>| !found.is_empty() && !wanted.iter().any(|one| found.contains(one));
+        let is_changed = [&self.named, &self.typed, &self.told].into_iter().any(|terms| other(part(terms)));
         // A call may use one of several chains or payees, but no other.
-        same(part(&self.named)) || same(part(&self.typed)) || same(part(&self.told)) || first.is_some_and(nothing_else)
+        same(part(&self.named)) || same(part(&self.typed)) || same(part(&self.told)) || (!is_changed && first.is_some_and(nothing_else))
     }
 }
 
@@ -325,6 +328,12 @@ mod tests {
         assert_eq!(read(json!({"task": "sell"}), used("101", "base")), (2, 4), "spend and amount are wrong");
         assert_eq!(read(json!({"task": "sell"}), used("100", "ethereum")), (3, 4));
         assert_eq!(read(json!({"task": "sell"}), None), (0, 4), "absent misses");
+        assert_eq!(
+            read(json!({"task": "Sell 1000 USDC for WETH on Base."}), used("100", "base")),
+            (3, 4),
+            "another amount was handed over"
+        );
+        assert_eq!(read(json!({"task": "Buy 100 USDC with WETH on Base."}), used("100", "base")), (3, 4), "the other direction");
     }
 
     /// Runs a delegation to the trader in an order over two chains that allows 50 bps.
