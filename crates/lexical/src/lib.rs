@@ -3,6 +3,7 @@
 mod bm25;
 mod phrase;
 mod query;
+mod question;
 mod stem;
 mod stop_words;
 mod terms;
@@ -11,6 +12,7 @@ mod token;
 pub use bm25::{Bm25Index, Bm25Params, DocScore, SpellingMode, WeightedField};
 pub use phrase::{FoldMode, FoldedText, contains_phrase, fold};
 pub use query::TermQuery;
+pub use question::{asks, has_question_mark, questions, sentences};
 pub use stem::stem;
 pub use terms::{TermSplit, stems, terms};
 pub use token::{WordToken, tokenize};

@@ -8,22 +8,6 @@ pub(super) fn mentions(text: &str, phrase: &str) -> bool {
     contains_phrase(text, phrase, FoldMode::Punctuation)
 }
 
-/// Phrases that ask without a question mark.
-const REQUEST_PHRASES: [&str; 12] = [
-    "please provide",
-    "please tell",
-    "please specify",
-    "please confirm",
-    "please share",
-    "please give",
-    "let me know",
-    "tell me",
-    "i need",
-    "i still need",
-    "could you",
-    "can you",
-];
-
 /// Phrases that ask for permission.
 const PERMISSION_PHRASES: [&str; 14] = [
     "shall i",
@@ -42,17 +26,9 @@ const PERMISSION_PHRASES: [&str; 14] = [
     "okay to",
 ];
 
-/// Question marks of Latin, East Asian and Arabic text.
-const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
-
 /// Returns the sentences that ask for something. If there are none and `asked` is set, returns the whole message.
 pub(super) fn questions(text: &str, asked: bool) -> Vec<String> {
-    let mut found: Vec<String> = vec![];
-    for sentence in sentences(text) {
-        if sentence.ends_with(QUESTION_MARKS) || REQUEST_PHRASES.iter().any(|request| mentions(&sentence, request)) {
-            found.push(sentence);
-        }
-    }
+    let found = lexical::questions(text);
     if found.is_empty() && asked { vec![text.to_owned()] } else { found }
 }
 
@@ -76,23 +52,6 @@ fn opens_with_interrogative(question: &str) -> bool {
     first.is_some_and(|word| INTERROGATIVES.contains(&word.as_str()))
 }
 
-/// Splits a text into sentences. A dot that is not followed by white space ("0.5") does not end one.
-fn sentences(text: &str) -> Vec<String> {
-    let mut found = vec![];
-    let mut sentence = String::new();
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        sentence.push(c);
-        let ends = matches!(c, '.' | '!' | '?') && rest.peek().is_none_or(|next| next.is_whitespace());
-        if ends || matches!(c, '\n' | '。' | '！' | '？' | '؟') {
-            found.push(std::mem::take(&mut sentence).trim().to_owned());
-        }
-    }
-    found.push(sentence.trim().to_owned());
-    found.retain(|sentence| !sentence.is_empty());
-    found
-}
-
 /// Returns the values in a text: numbers, addresses and known names such as tokens and chains. Spelled-out numbers are not found.
 pub(super) fn named_values(text: &str, known: &BTreeSet<String>) -> BTreeSet<String> {
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, '/' | '(' | ')' | '"' | ';'));
@@ -110,13 +69,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_are_sentences_that_ask() {
-        assert_eq!(questions("The fee is 0.3 percent. Which chain?", false), ["Which chain?"]);
-        assert_eq!(questions("I need the amount. The chain is fine.", false), ["I need the amount."]);
+    fn whole_message_asks_if_no_sentence_does() {
+        assert_eq!(questions("The fee is 0.3 percent. Which chain?", true), ["Which chain?"]);
         assert!(questions("Swapped the amount on the chain.", false).is_empty());
         assert_eq!(questions("Amount and chain", true), ["Amount and chain"]);
-        assert_eq!(questions("手数料は0.3です。いくら交換しますか？", false), ["いくら交換しますか？"]);
-        assert_eq!(questions("على أي شبكة؟", false), ["على أي شبكة؟"]);
     }
 
     #[test]

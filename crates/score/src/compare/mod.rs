@@ -85,6 +85,27 @@ impl<'a> TypedArgs<'a> {
         self.meaning(name).is_some_and(|found| found == self.meaning_as(name, expected))
     }
 
+    /// Returns whether a parameter of a skill has the expected meaning. The order of chains, tokens, fee tiers, choices and ids in a list
+    /// means nothing; that of amounts and objects may.
+    pub(crate) fn matches_in_any_order(&self, name: &str, expected: &Value) -> bool {
+        let sorted = |value: ValueMeaning| {
+            let ValueMeaning::List(mut items) = value else { return value };
+            if self.is_set(name) {
+                items.sort_by_cached_key(|item| format!("{item:?}"));
+            }
+            ValueMeaning::List(items)
+        };
+        self.meaning(name).is_some_and(|found| sorted(found) == sorted(self.meaning_as(name, expected)))
+    }
+
+    fn is_set(&self, name: &str) -> bool {
+        let Some(ParamKind::List(item)) = self.kind(name) else { return false };
+        matches!(
+            **item,
+            ParamKind::Chain(_) | ParamKind::Token(_) | ParamKind::FeeTier | ParamKind::Enum | ParamKind::Id(_) | ParamKind::Address(_)
+        )
+    }
+
     /// Returns whether the argument has a value that the user stated. Users state amounts in whole tokens, also where the parameter is in
     /// base units.
     pub(crate) fn keeps(&self, name: &str, stated: &Value) -> bool {

@@ -2,10 +2,11 @@
 
 use super::delegations::takes_turn;
 use super::turns::fact_revealed_at;
+use super::user_questions::question_in;
 use crate::evidence::Evidence;
 use lexical::{FoldMode, TermSplit, contains_phrase, stems};
 use model::suite::CaseSurface;
-use model::{EventKind, ParamKind, ParamSpec};
+use model::{ParamKind, ParamSpec};
 use serde_json::Value;
 
 /// Words of descriptions that fit a question for nearly anything.
@@ -16,10 +17,7 @@ const GENERAL_WORDS: &[&str] =
 /// fact of this name asks for it.
 pub(crate) fn asked_at(evidence: &Evidence<'_>, slot: &str) -> Option<u32> {
     let words = SlotWords::of(evidence, slot);
-    let by_words = evidence.transcript.events.iter().find_map(|event| {
-        let EventKind::Asked { text } = &event.happened else { return None };
-        words.occur_in(text).then_some(event.n)
-    });
+    let by_words = evidence.transcript.events.iter().find_map(|event| words.occur_in(&question_in(event)?).then_some(event.n));
     by_words.into_iter().chain(answered_question(evidence, slot)).min()
 }
 
@@ -27,7 +25,7 @@ pub(crate) fn asked_at(evidence: &Evidence<'_>, slot: &str) -> Option<u32> {
 fn answered_question(evidence: &Evidence<'_>, fact: &str) -> Option<u32> {
     let revealed = fact_revealed_at(evidence, fact, false)?;
     let moves = evidence.transcript.events.iter().take_while(|event| event.n < revealed).filter(|event| takes_turn(event));
-    moves.last().filter(|event| matches!(event.happened, EventKind::Asked { .. })).map(|event| event.n)
+    moves.last().filter(|event| question_in(event).is_some()).map(|event| event.n)
 }
 
 /// Words that a question for a value has: those of its name, kind, choices and description, and those that the case lists.
@@ -74,14 +72,30 @@ fn slot_param<'a>(evidence: &Evidence<'a>, slot: &str) -> Option<&'a ParamSpec> 
 /// Phrases in questions for a value of this kind.
 fn kind_phrases(kind: &ParamKind) -> &'static [&'static str] {
     match kind {
-        ParamKind::Amount { .. } => {
-            &["how much", "how many", "amount", "size", "quantity", "sum", "part", "portion", "figure", "least", "most", "cost"]
-        }
+        ParamKind::Amount { .. } => &[
+            "how much",
+            "how many",
+            "amount",
+            "size",
+            "quantity",
+            "sum",
+            "what part",
+            "part of it",
+            "what portion",
+            "which portion",
+            "what figure",
+            "which figure",
+            "at least",
+            "at most",
+            "cost",
+        ],
         ParamKind::Token(_) => &["token", "coin", "asset", "currency", "symbol"],
         ParamKind::Chain(_) => &["chain", "network"],
         ParamKind::Address(_) => &["address", "to whom", "who", "wallet", "recipient"],
         ParamKind::Bps => &["slippage", "basis points", "percent", "tolerance", "how much"],
-        ParamKind::Percent | ParamKind::Ratio => &["percent", "percentage", "share", "how much", "part", "weights"],
+        ParamKind::Percent | ParamKind::Ratio => {
+            &["percent", "percentage", "what share", "which share", "how much", "what part", "part of it", "weights"]
+        }
         ParamKind::Price(_) | ParamKind::Tick(_) => &["price", "prices", "range", "level"],
         ParamKind::Deadline | ParamKind::Duration(_) | ParamKind::Timestamp => &["by when", "until when", "how long", "when"],
         ParamKind::Count | ParamKind::Number => &["how many", "what number"],

@@ -34,14 +34,14 @@ pub(crate) fn delegation_params(workspace: &Workspace, agent: &str, params: &Map
 }
 
 /// Returns the context of the intent: its chain if it names exactly one.
-fn intent_context<'a>(evidence: &Evidence<'a>) -> ValueContext<'a> {
+pub(super) fn intent_context<'a>(evidence: &Evidence<'a>) -> ValueContext<'a> {
     let intent = &evidence.case.intent;
     let only = if let [only] = intent.chains.as_slice() { Some(*only) } else { None };
     let chain = only.and_then(|id| evidence.workspace.chains.iter().find(|chain| chain.id == id));
     ValueContext { workspace: evidence.workspace, chain, asset: None }
 }
 
-fn spend_meaning(context: &ValueContext<'_>, token: &Value, amount: &Value) -> (ValueMeaning, ValueMeaning) {
+pub(super) fn spend_meaning(context: &ValueContext<'_>, token: &Value, amount: &Value) -> (ValueMeaning, ValueMeaning) {
     let beside = ValueContext { asset: asset_of_token(context, token), ..*context };
     (
         meaning(context, Some(&ParamKind::Token(None)), token),
@@ -50,7 +50,7 @@ fn spend_meaning(context: &ValueContext<'_>, token: &Value, amount: &Value) -> (
 }
 
 /// Returns the meaning of a payee; the wallet of the world equals `self`.
-fn payee_meaning(evidence: &Evidence<'_>, context: &ValueContext<'_>, value: &Value) -> ValueMeaning {
+pub(super) fn payee_meaning(evidence: &Evidence<'_>, context: &ValueContext<'_>, value: &Value) -> ValueMeaning {
     let own = ValueMeaning::Word("self".into());
     let read = meaning(context, Some(&ParamKind::Address(AddressRole::Recipient)), value);
     let wallet = evidence.workspace.world(&evidence.case.brief.world).and_then(|world| world.wallet.as_ref());

@@ -22,6 +22,8 @@ pub(crate) mod skill_run;
 pub(crate) mod stated;
 pub(crate) mod stated_figures;
 pub(crate) mod stated_shares;
+pub(crate) mod told_terms;
 pub(crate) mod turns;
 pub(crate) mod typed_rights;
+pub(crate) mod user_questions;
 pub(crate) mod writes;

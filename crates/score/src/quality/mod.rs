@@ -6,7 +6,7 @@ mod name_index;
 mod reference_transcript;
 mod static_case;
 
-pub(crate) use mutants::{ReferenceMutant, ToolNeighbours, mutants};
+pub(crate) use mutants::{ReferenceMutant, ToolNeighbours, mutants, without_steps};
 pub(crate) use name_index::NameIndex;
 pub(crate) use reference_transcript::skill_agent;
 pub use reference_transcript::transcript_from_reference;

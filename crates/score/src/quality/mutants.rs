@@ -9,7 +9,7 @@ use model::suite::{
 };
 use model::{Location, ParamKind, ParamSpec, Spanned, Tool, Workspace};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reference with one mistake.
 #[derive(Debug)]
@@ -21,6 +21,10 @@ pub(crate) struct ReferenceMutant {
     /// The case states the changed value; otherwise only the reference does.
     pub(crate) stated: bool,
     pub(crate) steps: Vec<ReferenceStep>,
+    /// Number of the mutated step in the reference.
+    pub(crate) step: usize,
+    /// The step is left out.
+    pub(crate) is_omission: bool,
     pub(crate) at: Location,
 }
 
@@ -89,6 +93,12 @@ pub(crate) fn mutants(workspace: &Workspace, case: &Case, neighbours: &ToolNeigh
         }
     }
     found
+}
+
+/// Returns the reference without several steps, which are left out at once.
+pub(crate) fn without_steps(case: &Case, left_out: &BTreeSet<usize>) -> Vec<ReferenceStep> {
+    let kept = case.reference.iter().enumerate().filter(|(n, _)| !left_out.contains(n));
+    kept.map(|(_, step)| step.clone()).collect()
 }
 
 /// Reports whether a call is a dry run that only prepares the expected call. In tool selection a dry run counts as the call.
@@ -192,13 +202,21 @@ impl MutatedStep<'_> {
     fn without_step(&self, what: &str, writes: bool) -> ReferenceMutant {
         let mut steps = self.case.reference.clone();
         steps.remove(self.n);
-        ReferenceMutant { what: format!("no {what}"), writes, stated: true, steps, at: self.step.at.clone() }
+        ReferenceMutant {
+            what: format!("no {what}"),
+            writes,
+            stated: true,
+            steps,
+            step: self.n,
+            is_omission: true,
+            at: self.step.at.clone(),
+        }
     }
 
     fn with_step_replaced(&self, what: String, writes: bool, stated: bool, action: ReferenceAction) -> ReferenceMutant {
         let mut steps = self.case.reference.clone();
         steps[self.n].action = action;
-        ReferenceMutant { what, writes, stated, steps, at: self.step.at.clone() }
+        ReferenceMutant { what, writes, stated, steps, step: self.n, is_omission: false, at: self.step.at.clone() }
     }
 
     /// Reports whether the case also accepts its reference without this call.

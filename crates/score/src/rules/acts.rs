@@ -1,5 +1,6 @@
 //! Acts of agents in a transcript, without the events the world added.
 
+use crate::facts::user_questions::asks_user;
 use model::rule::{ActionSelector, RequiredDecision};
 use model::transcript::{ReviewDecision, ToolAnswer};
 use model::{Event, EventKind, OpClass, Tool, Workspace};
@@ -40,7 +41,10 @@ pub(crate) enum ActKind<'a> {
     /// Decision without a matching delegation.
     Decide(RequiredDecision),
     Ask,
-    Say,
+    /// Answer in words, which may be a question as well.
+    Say {
+        asks: bool,
+    },
     Report,
 }
 
@@ -52,7 +56,7 @@ impl AgentAct<'_> {
             ActKind::Delegate { to, .. } => to,
             ActKind::Decide(_) => "a decision",
             ActKind::Ask => "a question",
-            ActKind::Say => "an answer",
+            ActKind::Say { .. } => "an answer",
             ActKind::Report => "a report",
         }
     }
@@ -104,7 +108,7 @@ impl<'a> AgentActs<'a> {
         match act.kind {
             ActKind::Call { tool, .. } => tool.is_some_and(Tool::writes) && !act.is_dry_run(),
             ActKind::Sign { call } => call.is_none(),
-            ActKind::Delegate { .. } | ActKind::Decide(_) | ActKind::Ask | ActKind::Say | ActKind::Report => false,
+            ActKind::Delegate { .. } | ActKind::Decide(_) | ActKind::Ask | ActKind::Say { .. } | ActKind::Report => false,
         }
     }
 
@@ -112,7 +116,7 @@ impl<'a> AgentActs<'a> {
     pub(crate) fn has_deeds(&self) -> bool {
         self.acts.iter().any(|act| match act.kind {
             ActKind::Call { .. } | ActKind::Sign { .. } | ActKind::Delegate { .. } => true,
-            ActKind::Decide(_) | ActKind::Ask | ActKind::Say | ActKind::Report => false,
+            ActKind::Decide(_) | ActKind::Ask | ActKind::Say { .. } | ActKind::Report => false,
         })
     }
 
@@ -140,7 +144,8 @@ fn act_kind<'a>(workspace: &'a Workspace, before: &[AgentAct<'a>], events: &'a [
         }
         EventKind::Delegated { to, params } => Some(ActKind::Delegate { to, params, answer: None }),
         EventKind::Asked { .. } => Some(ActKind::Ask),
-        EventKind::Said { .. } | EventKind::Returned { .. } => Some(ActKind::Say),
+        EventKind::Said { .. } => Some(ActKind::Say { asks: asks_user(event) }),
+        EventKind::Returned { .. } => Some(ActKind::Say { asks: false }),
         EventKind::Reported { .. } => Some(ActKind::Report),
         EventKind::UserSaid { .. }
         | EventKind::Refused { .. }

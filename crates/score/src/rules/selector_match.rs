@@ -35,7 +35,7 @@ impl<'a> AgentActs<'a> {
         match kind {
             ActKind::Delegate { to, answer, .. } => serves(to) && (wanted.is_none() || *answer == wanted),
             ActKind::Decide(answer) => serves(by) && Some(*answer) == wanted,
-            ActKind::Call { .. } | ActKind::Sign { .. } | ActKind::Ask | ActKind::Say | ActKind::Report => false,
+            ActKind::Call { .. } | ActKind::Sign { .. } | ActKind::Ask | ActKind::Say { .. } | ActKind::Report => false,
         }
     }
 
@@ -54,8 +54,8 @@ impl<'a> AgentActs<'a> {
                 let shown = |one: &AgentAct<'_>| matches!(one.kind, ActKind::Sign { call: Some(signed) } if signed == *call);
                 signs(tool) && !act.is_dry_run() && !self.iter().any(shown)
             }
-            (ActionClass::Ask, ActKind::Ask)
-            | (ActionClass::Say, ActKind::Say)
+            (ActionClass::Ask, ActKind::Ask | ActKind::Say { asks: true })
+            | (ActionClass::Say, ActKind::Say { .. })
             | (ActionClass::Report, ActKind::Report)
             | (ActionClass::Delegate, ActKind::Delegate { .. })
             | (ActionClass::Call, ActKind::Call { .. }) => true,
@@ -96,7 +96,7 @@ impl<'a> AgentActs<'a> {
                 params.get(param).map_or(differs, |value| plain_value_passes(&test.check, value))
             }
             ActKind::Call { tool: None, args, .. } => args.get(param).is_some_and(|value| plain_value_passes(&test.check, value)),
-            ActKind::Sign { .. } | ActKind::Decide(_) | ActKind::Ask | ActKind::Say | ActKind::Report => false,
+            ActKind::Sign { .. } | ActKind::Decide(_) | ActKind::Ask | ActKind::Say { .. } | ActKind::Report => false,
         }
     }
 
@@ -132,7 +132,7 @@ impl<'a> AgentActs<'a> {
                 args.as_object().map_or_else(|| any(args), |args| args.values().any(any)) || tool.is_some_and(by_kind)
             }),
             ActKind::Delegate { params, .. } => params.values().any(any),
-            ActKind::Sign { .. } | ActKind::Decide(_) | ActKind::Ask | ActKind::Say | ActKind::Report => false,
+            ActKind::Sign { .. } | ActKind::Decide(_) | ActKind::Ask | ActKind::Say { .. } | ActKind::Report => false,
         }
     }
 }

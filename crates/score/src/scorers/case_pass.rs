@@ -37,7 +37,8 @@ impl Scorer for CasePass {
         "Checks that a trial meets every expectation of its case. One tally per trial, a hit if every part of the expectation holds: calls \
          and their arguments, no write beyond them that the case does not allow, forbidden calls, rules, state predicates, assertions, output \
          schema, skill and parameters, the required question, values to carry over, and no unauthorised effect. The rubric is not part of it: \
-         judged has it. A part that was not exercised does not count against the trial. A trial without an exercised part is not \
+         judged has it. Where the case names an output schema, a trial that ends with a question or a refusal in plain words lacks the answer; \
+         only where the schema accepts an answer that declines, a refusal, or a question that also says why, stands for it. A part that was not exercised does not count against the trial. A trial without an exercised part is not \
          exercised, nor is a case that has only a rubric. A case whose parts cannot be scored, or that expects nothing, is unscorable and \
          never passes."
     }
@@ -92,7 +93,7 @@ fn part_findings<'e>(evidence: &'e Evidence<'_>) -> impl Iterator<Item = (&'stat
         |evidence| rules_finding(evidence).map(|found| ("rules", found)),
         |evidence| {
             let is_stated = evidence.case.expect.output_schema.is_some();
-            is_stated.then(|| ("output_schema", output_format::score_root_answer(evidence)))
+            is_stated.then(|| ("output_schema", output_format::score_expected_answer(evidence)))
         },
         |evidence| (!evidence.case.expect.ask.is_empty()).then(|| ("ask", question_finding(evidence))),
     ];
@@ -257,6 +258,25 @@ mod tests {
         assert_eq!(read("amount", asks()), Reading::from_bool(true));
         assert_eq!(read("chain", asks()), Reading::from_bool(false), "another fact");
         assert_eq!(read("amount", EventKind::Said { text: "Done.".into() }), Reading::from_bool(false), "no question");
+        assert_eq!(read("amount", EventKind::Said { text: "Done. More?".into() }), Reading::from_bool(true), "a question in plain text");
+    }
+
+    #[test]
+    fn question_in_plain_text_asks_only_with_the_sentence_that_asks() {
+        let read = |text: &str| {
+            let specimen = EvidenceFixture::of(CLEAN_CASE, vec![("trader", EventKind::Said { text: text.into() })]);
+            let mut case = specimen.case().clone();
+            case.expect.ask = vec!["amount".into()];
+            question_finding(&Evidence { case: &case, ..specimen.evidence() }).reading
+        };
+        for asked in
+            ["USDC into WETH on Base, fine. How much?", "Please tell me the amount.", r#"{"status": "failure", "reason": "Which amount?"}"#]
+        {
+            assert_eq!(read(asked), Reading::from_bool(true), "{asked}");
+        }
+        for other in ["The amount is 250 USDC on Base. Which token do you want for it?", "The amount was sold.", "Amount: 250. Shall I?"] {
+            assert_eq!(read(other), Reading::from_bool(false), "{other}");
+        }
     }
 
     #[test]

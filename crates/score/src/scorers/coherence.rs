@@ -3,10 +3,10 @@
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::compare::TypedArgs;
 use crate::example::ExampleWorkspace;
-use crate::facts::asked_slots::asked_at;
 use crate::facts::intent_terms::delegation_params;
 use crate::facts::skill_run::starts_skill_run;
 use crate::facts::turns::{carry_stated_at, fact_revealed_at};
+use crate::facts::user_questions::plain_question_in;
 use model::suite::{Case, SuiteKind, UserScript};
 use model::{Event, EventKind, ParamKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
 use serde_json::{Value, json};
@@ -90,12 +90,17 @@ fn slots<'a>(evidence: &Evidence<'a>) -> Vec<CarriedSlot<'a>> {
         let until = corrected.filter(|other| *other > from).chain(named).min();
         Some(new_slot(evidence, &carry.slot, &carry.value, from, until, true))
     });
-    // The answer to the first question for this value; an earlier question may be about another.
-    let revealed = |name: &str| asked_at(evidence, name).and_then(|asked| turns.iter().copied().find(|turn| *turn > asked));
+    // The answer to the first question for this value, read as strictly as a repetition is; an earlier question may be about another.
+    let revealed = |slot: &CarriedSlot<'_>| {
+        let is_asked = |event: &&Event| plain_question_in(event).is_some_and(|text| slot.is_asked_for(&text));
+        let asked = evidence.transcript.events.iter().find(is_asked)?.n;
+        turns.iter().copied().find(|turn| *turn > asked)
+    };
     let asked_for = expect.ask.iter().filter(|name| !expect.carry.iter().any(|carry| carry.slot == **name)).filter_map(|name| {
         // A persona reveals each fact when asked for it, not all at the first question.
-        let from = if is_fact(evidence.case, name) { fact_revealed_at(evidence, name, false) } else { revealed(name) };
-        Some(new_slot(evidence, name, expect.params.get(name).unwrap_or(&Value::Null), from?, None, false))
+        let slot = |from: u32| new_slot(evidence, name, expect.params.get(name).unwrap_or(&Value::Null), from, None, false);
+        let from = if is_fact(evidence.case, name) { fact_revealed_at(evidence, name, false) } else { revealed(&slot(0)) };
+        from.map(slot)
     });
     carried.chain(asked_for).collect()
 }
@@ -138,7 +143,7 @@ impl CarriedSlot<'_> {
         let workspace = evidence.workspace;
         if let EventKind::Activated { skill, params } = &event.happened {
             let skill = workspace.skill(skill).filter(|skill| skill.params.contains_key(self.name))?;
-            return Some(TypedArgs::new(workspace, &skill.params, params).matches(self.name, self.value));
+            return Some(TypedArgs::new(workspace, &skill.params, params).matches_in_any_order(self.name, self.value));
         }
         // The hand-over of a skill repeats its activation.
         if starts_skill_run(evidence, event) {
@@ -233,14 +238,14 @@ fn repeated_questions(evidence: &Evidence<'_>, slots: &[CarriedSlot<'_>]) -> Vec
         if is_user(event) {
             answered.append(&mut open);
         }
-        let EventKind::Asked { text } = &event.happened else { continue };
-        let known = slots.iter().find(|slot| slot.is_in_force(event.n) && slot.is_asked_for(text));
+        let Some(text) = plain_question_in(event) else { continue };
+        let known = slots.iter().find(|slot| slot.is_in_force(event.n) && slot.is_asked_for(&text));
         if let Some(slot) = known {
             again.push(ScoreReason { event: Some(event.n), what: format!("asks for {}, which the user had already given", slot.name) });
-        } else if answered.contains(&normalize_words(text)) {
+        } else if answered.contains(&normalize_words(&text)) {
             again.push(ScoreReason { event: Some(event.n), what: "repeats a question the user had already answered".into() });
         }
-        open.push(normalize_words(text));
+        open.push(normalize_words(&text));
     }
     again
 }

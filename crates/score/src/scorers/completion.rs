@@ -7,6 +7,7 @@ use crate::example::ExampleWorkspace;
 use crate::facts::calls::{ObservedCall, alternatives, observed_calls};
 use crate::facts::skill_run::skill_run;
 use crate::facts::stated::unstated;
+use crate::facts::user_questions::question_in;
 use model::suite::{Case, ExpectedCall, ExpectedChange, StatePredicate};
 use model::transcript::{ToolAnswer, TxOutcome};
 use model::{Ending, EventKind, OpClass, Reading, ScoreReason, ScorerId, Tool, Workspace};
@@ -82,7 +83,7 @@ fn missing_steps(evidence: &Evidence<'_>, calls: &[ObservedCall<'_>]) -> Vec<Str
     }
     missing.extend(run.filter(|run| !run.has_acted()).map(|run| format!("{} did nothing", run.agent)));
     missing.extend(run.filter(|run| run.report().is_none()).map(|run| format!("{} returned no report", run.agent)));
-    let asked = evidence.transcript.events.iter().find(|event| matches!(event.happened, EventKind::Asked { .. }));
+    let asked = evidence.transcript.events.iter().find(|event| question_in(event).is_some());
     let in_time = asked.is_some_and(|asked| run.is_none_or(|run| asked.n < run.activation));
     if !expect.ask.is_empty() && !in_time {
         missing.push(format!("{} was not asked for", expect.ask.join(", ")));

@@ -1,15 +1,17 @@
 //! Context preservation (spec 2.4): a delegation passes on what the next agent needs.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
-use crate::compare::{TypedArgs, ValueMeaning};
+use crate::compare::{TypedArgs, ValueContext, ValueMeaning, meaning};
 use crate::facts::delegations::{ObservedDelegation, delegations};
 use crate::facts::intent_terms::{IntentTerms, delegation_params, terms_of_args, terms_of_intent, terms_of_params};
 use crate::facts::stated_figures::{figures_in_text, figures_in_value};
 use crate::facts::stated_shares::stated_shares;
+use crate::facts::told_terms::told_terms;
 use crate::facts::turns::carry_stated_at;
+use lexical::{FoldMode, contains_phrase};
 use model::suite::{CarriedValue, Case, ExpectedCalls, SuiteKind, ValueOrigin};
 use model::transcript::ToolAnswer;
-use model::{Event, EventKind, ParamKind, Reading, ScoreReason, ScorerId, Workspace};
+use model::{AmountUnit, Event, EventKind, ParamKind, Reading, ScoreReason, ScorerId, Workspace};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +28,8 @@ impl Scorer for ContextPreservation {
          of the receiving agent uses, that the user said, the case expects or another agent returned, and that it did not read itself. A hit requires that the value arrives with the same \
          meaning in the delegation, or in the first call of the receiving agent that states it; a missing or changed value misses. \
          Delegation parameters are read like parameters of the same name in the receiving agent's tools: token_in and amount are a spend, \
-         chain: base is chains: [8453], and a slippage of 0.5 % in any key or text that names it is 50 bps. If the intent has several spends, chains or payees, each delegation needs the part of its step: no asset to receive where nothing is bought, and no slippage where the agent writes \
+         chain: base is chains: [8453], and a slippage of 0.5 % in any key or text that names it is 50 bps. A hand-over in words counts by what it \
+         orders: sell 100 USDC for WETH on Base states spend, receive and chain, buy 100 USDC with WETH does not. If the intent has several spends, chains or payees, each delegation needs the part of its step: no asset to receive where nothing is bought, and no slippage where the agent writes \
          with tools that have no such parameter."
     }
 
@@ -67,6 +70,8 @@ struct DelegatedContext<'a> {
     of_compound: bool,
     named: IntentTerms,
     typed: IntentTerms,
+    /// Terms that the delegation gives in words.
+    told: IntentTerms,
     calls: Vec<ReceivedCall<'a>>,
 }
 
@@ -87,6 +92,7 @@ impl<'a> DelegatedContext<'a> {
             of_compound: intent.spend.len() > 1 || intent.chains.len() > 1 || intent.payees.len() > 1,
             named: terms_of_params(evidence, delegation.params),
             typed,
+            told: told_terms(evidence, delegation.params),
             calls: calls.map(|(given, writes)| ReceivedCall { terms: terms_of_args(evidence, &given), given, writes }).collect(),
         }
     }
@@ -94,7 +100,11 @@ impl<'a> DelegatedContext<'a> {
     /// Returns whether this is a step of a compound order for which nothing is bought: neither the delegation nor a call names an asset.
     fn buys_nothing(&self) -> bool {
         let named = |terms: &IntentTerms| !terms.receive.is_empty();
-        self.of_compound && !named(&self.named) && !named(&self.typed) && !self.calls.iter().any(|call| named(&call.terms))
+        self.of_compound
+            && !named(&self.named)
+            && !named(&self.typed)
+            && !named(&self.told)
+            && !self.calls.iter().any(|call| named(&call.terms))
     }
 
     /// Returns whether this is a step of a compound order in which slippage has no place: the agent wrote, and none of its calls has a
@@ -112,8 +122,11 @@ impl<'a> DelegatedContext<'a> {
         let is_part = |found: &Vec<T>| self.of_compound && !found.is_empty();
         let same = |found: &Vec<T>| (all_there(found) || is_part(found)) && nothing_else(found);
         let first = self.calls.iter().map(|call| part(&call.terms)).find(|found| !found.is_empty());
+        // What was handed over otherwise, no call of an agent that knew nothing else can mend.
+        let other = |found: &Vec<T>| !found.is_empty() && !wanted.iter().any(|one| found.contains(one));
+        let is_changed = [&self.named, &self.typed, &self.told].into_iter().any(|terms| other(part(terms)));
         // A call may use one of several chains or payees, but no other.
-        same(part(&self.named)) || same(part(&self.typed)) || first.is_some_and(nothing_else)
+        same(part(&self.named)) || same(part(&self.typed)) || same(part(&self.told)) || (!is_changed && first.is_some_and(nothing_else))
     }
 }
 
@@ -231,7 +244,28 @@ fn carry_arrived(
     let params = delegation_params(evidence.workspace, delegation.to, delegation.params);
     let handed = TypedArgs::new(evidence.workspace, &params, delegation.params).matches(&carry.slot, &carry.value);
     let first = arrived.calls.iter().map(|call| &call.given).find(|given| given.value(&carry.slot).is_some());
-    handed || first.is_some_and(|given| given.keeps(&carry.slot, &carry.value))
+    handed || is_told(evidence, delegation, arrived, carry) || first.is_some_and(|given| given.keeps(&carry.slot, &carry.value))
+}
+
+/// Returns whether the delegation gives a carried value in words: an amount and a chain as terms of the order, any other value as it is.
+fn is_told(evidence: &Evidence<'_>, delegation: &ObservedDelegation<'_>, arrived: &DelegatedContext<'_>, carry: &CarriedValue) -> bool {
+    let read =
+        |kind: ParamKind| meaning(&ValueContext { workspace: evidence.workspace, chain: None, asset: None }, Some(&kind), &carry.value);
+    if carry.slot.contains("amount") {
+        let amount = read(ParamKind::Amount { unit: AmountUnit::Human, of: None });
+        let spent = &arrived.told.spend;
+        return !spent.is_empty() && spent.iter().all(|(_, told)| *told == amount);
+    }
+    if carry.slot.contains("slippage") {
+        return arrived.named.slippage == [read(ParamKind::Bps)];
+    }
+    if carry.slot.starts_with("chain") {
+        return arrived.told.chains == [read(ParamKind::Chain(None))];
+    }
+    let value = carry.value.as_str().map_or_else(|| carry.value.to_string(), str::to_owned);
+    let has_words = |text: &&Value| text.as_str().is_some_and(|text| text.split_whitespace().count() >= 3);
+    let mut texts = delegation.params.values().filter(has_words).filter_map(Value::as_str);
+    texts.any(|text| contains_phrase(text, &value, FoldMode::Spacing))
 }
 
 fn delegation_fixture(params: Value, then: Option<Value>) -> EvidenceFixture {
@@ -294,6 +328,12 @@ mod tests {
         assert_eq!(read(json!({"task": "sell"}), used("101", "base")), (2, 4), "spend and amount are wrong");
         assert_eq!(read(json!({"task": "sell"}), used("100", "ethereum")), (3, 4));
         assert_eq!(read(json!({"task": "sell"}), None), (0, 4), "absent misses");
+        assert_eq!(
+            read(json!({"task": "Sell 1000 USDC for WETH on Base."}), used("100", "base")),
+            (3, 4),
+            "another amount was handed over"
+        );
+        assert_eq!(read(json!({"task": "Buy 100 USDC with WETH on Base."}), used("100", "base")), (3, 4), "the other direction");
     }
 
     /// Runs a delegation to the trader in an order over two chains that allows 50 bps.
@@ -325,6 +365,20 @@ mod tests {
         assert!(other.contains(&"slippage_bps".to_owned()), "the swap takes one: {other:?}");
         let dai = json!({"token_in": "USDC", "token_out": "DAI", "amount": "100", "chain": "base", "slippage_bps": 50});
         assert!(read_step(step, "swap_execute", dai).contains(&"receive".to_owned()), "another asset is bought");
+    }
+
+    #[test]
+    fn order_in_words_is_a_hand_over() {
+        assert_eq!(read(json!({"task": "Sell 100 USDC for WETH on Base."}), None), (4, 4));
+        assert_eq!(read(json!({"request": {"text": "Please buy WETH with 100 USDC on base"}}), None), (4, 4));
+        for other in [
+            "Buy 100 USDC with WETH on Base.",
+            "Do not sell 100 USDC for WETH on Base, only watch the price.",
+            "The user said 100, USDC, WETH and Base. Bridge 1000 DAI to Ethereum.",
+        ] {
+            let (hit, of) = read(json!({"task": other}), None);
+            assert!(hit < of, "{other}");
+        }
     }
 
     #[test]

@@ -4,9 +4,11 @@ use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::json_answer::parse_json_answer;
 use crate::facts::played_agents::agents_played_by_subject;
 use crate::facts::skill_run::skill_run;
+use crate::facts::user_questions::{is_plain_question, states_beside_question};
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::Case;
 use model::{Ending, Event, EventKind, OutputSchema, ScorerId, Workspace};
+use serde_json::json;
 
 pub(super) struct OutputFormat;
 
@@ -20,7 +22,8 @@ impl Scorer for OutputFormat {
          nothing around it. The schema is the one of the case, or of the agent file if the case names none. Where a skill is carried out, the answer \
          is the one that its agent returned. The last answer that another \
          agent played by the subject returned is one more tally, against that agent's schema. An agent that refused, gave up or ended with \
-         a question to the user gave no answer and is not exercised; one that finished without saying anything misses."
+         a question to the user gave no answer and is not exercised (a question in plain text counts where the case wants one); one that \
+         finished without saying anything misses."
     }
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
@@ -71,32 +74,75 @@ pub(super) fn schema<'a>(evidence: &Evidence<'a>) -> Option<&'a OutputSchema> {
     named.or_else(own).and_then(|name| evidence.workspace.output(name))
 }
 
+/// Last words of the agent to the user.
+enum ClosingWords<'a> {
+    Answer(&'a Event, &'a str),
+    /// Question or refusal in plain words.
+    Open(&'a Event, &'a str),
+    /// Words of neither kind: the agent stopped, crashed or gave up.
+    Absent,
+}
+
+fn closing_words<'a>(evidence: &Evidence<'a>) -> ClosingWords<'a> {
+    let wants_question = !evidence.case.expect.ask.is_empty();
+    let last = evidence.transcript.events.iter().rev().find_map(|event| {
+        if let EventKind::Asked { text } | EventKind::Refused { text } = &event.happened {
+            return Some(ClosingWords::Open(event, text));
+        }
+        let EventKind::Said { text } = &event.happened else { return None };
+        let is_question = wants_question && is_plain_question(text);
+        Some(if is_question { ClosingWords::Open(event, text) } else { ClosingWords::Answer(event, text) })
+    });
+    last.unwrap_or(ClosingWords::Absent)
+}
+
 /// Scores only the answer to the user.
 pub(super) fn score_root_answer(evidence: &Evidence<'_>) -> ScorerFinding {
     let Some(output) = schema(evidence) else { return ScorerFinding::not_exercised() };
     if let Some((event, report)) = skill_run(evidence).and_then(|run| run.report()) {
         return score_answer(event, report, output);
     }
-    let last = evidence.transcript.events.iter().rev().find_map(|event| {
-        if let EventKind::Said { text } = &event.happened {
-            return Some(Some((event, text)));
-        }
-        matches!(event.happened, EventKind::Asked { .. } | EventKind::Refused { .. }).then_some(None)
-    });
-    match (last, &evidence.transcript.ending) {
-        (Some(Some((event, text))), _) => score_answer(event, text, output),
-        (Some(None), _) | (None, Ending::Refused | Ending::GaveUp) => ScorerFinding::not_exercised(),
-        (
-            None,
+    match closing_words(evidence) {
+        ClosingWords::Answer(event, text) => score_answer(event, text, output),
+        ClosingWords::Open(..) => ScorerFinding::not_exercised(),
+        ClosingWords::Absent => match &evidence.transcript.ending {
+            Ending::Refused | Ending::GaveUp => ScorerFinding::not_exercised(),
             Ending::Finished
             | Ending::Crashed { .. }
             | Ending::Hung
             | Ending::MalformedMove { .. }
             | Ending::OverLimit { .. }
             | Ending::Aborted { .. }
-            | Ending::Unfunded,
-        ) => ScorerFinding::one(false, None, "the agent ended without an answer"),
+            | Ending::Unfunded => ScorerFinding::one(false, None, NO_ANSWER),
+        },
     }
+}
+
+const NO_ANSWER: &str = "the agent ended without an answer";
+
+/// Scores the answer that a case expects. An agent that ends with a question or a refusal in plain words owes the answer, unless the case
+/// accepts that it declines.
+pub(super) fn score_expected_answer(evidence: &Evidence<'_>) -> ScorerFinding {
+    let found = score_root_answer(evidence);
+    let is_owed = evidence.case.expect.ask.is_empty() && skill_run(evidence).and_then(|run| run.report()).is_none();
+    let Some(output) = schema(evidence).filter(|_| is_owed) else { return found };
+    match closing_words(evidence) {
+        ClosingWords::Answer(event, text) if is_plain_question(text) => score_open_end(event, text, output),
+        ClosingWords::Answer(..) => found,
+        ClosingWords::Open(event, text) => score_open_end(event, text, output),
+        ClosingWords::Absent => ScorerFinding::one(false, None, NO_ANSWER),
+    }
+}
+
+/// Scores a question or refusal in plain words like an answer that declines with these words. A question that states nothing declines
+/// nothing.
+fn score_open_end(event: &Event, text: &str, output: &OutputSchema) -> ScorerFinding {
+    let is_refusal = matches!(event.happened, EventKind::Refused { .. });
+    let declined = |reason: &str| output.schema.violations(&json!({"status": "declined", reason: text})).is_empty();
+    let good = (is_refusal || states_beside_question(text)) && ["reason", "summary"].into_iter().any(declined);
+    let kind = if is_refusal { "refusal" } else { "question" };
+    let what = if good { format!("a {kind} that declines") } else { format!("ended with a {kind} and without the expected answer") };
+    ScorerFinding::one(good, Some(event.n), what)
 }
 
 fn score_answer(event: &Event, text: &str, output: &OutputSchema) -> ScorerFinding {
@@ -141,5 +187,48 @@ mod tests {
             assert_eq!(OutputFormat.score(&specimen.evidence()).reading, Reading::not_exercised());
         }
         assert_eq!(OutputFormat.score(&EvidenceFixture::of(CLEAN_CASE, vec![]).evidence()).reading, Reading::from_bool(false));
+    }
+
+    /// Reads the end of a trial in a case that names an output schema, which accepts a refusal or not.
+    fn ends(happened: EventKind, schema: &str) -> Reading {
+        let example = crate::example::ExampleWorkspace::minimal()
+            .edit("suites/behavior/trader.yaml", "      forbid: [token_transfer]\n", &format!("      forbid: [token_transfer]\n      output_schema: {schema}\n"))
+            .with(
+                "outputs/refusal.yaml",
+                "output: refusal\nabout: Nothing was done.\nschema: { type: object, properties: { status: { enum: [declined] } }, required: [status, reason] }\n",
+            );
+        score_expected_answer(&EvidenceFixture::within(&example, CLEAN_CASE, vec![("trader", happened)]).evidence()).reading
+    }
+
+    #[test]
+    fn question_or_refusal_owes_the_expected_answer() {
+        let (good, bad) = (Reading::from_bool(true), Reading::from_bool(false));
+        let bare = "Would you like me to go on with that?";
+        let declines = "That is over the limit, so I did not send it. Shall I send half?";
+        let asked = |text: &str| EventKind::Asked { text: text.into() };
+        let said = |text: &str| EventKind::Said { text: text.into() };
+        let refused = |text: &str| EventKind::Refused { text: text.into() };
+        for open in [asked(bare), asked(declines), said(bare), said(declines), refused("No.")] {
+            assert_eq!(ends(open.clone(), "trade_result"), bad, "{open:?}");
+        }
+        for open in [asked(bare), said(bare), said("That is over the limit.")] {
+            assert_eq!(ends(open.clone(), "refusal"), bad, "{open:?}");
+        }
+        for open in [asked(declines), said(declines), refused("No.")] {
+            assert_eq!(ends(open.clone(), "refusal"), good, "{open:?}");
+        }
+        assert_eq!(ends(said(r#"{"status": "success"}"#), "trade_result"), good);
+    }
+
+    #[test]
+    fn plain_question_is_no_answer_where_one_is_wanted() {
+        let read = |line: &str, text: &str| {
+            let example = crate::example::ExampleWorkspace::minimal().edit("suites/behavior/trader.yaml", "forbid: [token_transfer]", line);
+            let said = vec![("trader", EventKind::Said { text: text.into() })];
+            OutputFormat.score(&EvidenceFixture::within(&example, CLEAN_CASE, said).evidence()).reading
+        };
+        assert_eq!(read("ask: [amount]", "Fine. How much?"), Reading::not_exercised());
+        assert_eq!(read("ask: [amount]", "Sold it all."), Reading::from_bool(false));
+        assert_eq!(read("forbid: [token_transfer]", "Fine. How much?"), Reading::from_bool(false), "no question is wanted");
     }
 }

@@ -16,7 +16,7 @@ impl Scorer for ParameterExtraction {
 
     fn manual(&self) -> &'static str {
         "Checks that the expected skill is activated with the expected parameters. One tally per parameter that the case states, compared \
-         by kind as in argument_match. An omitted parameter matches if the skill's default is the expected value. The activation \
+         by kind as in argument_match; the order of chains, tokens, fee tiers, choices or ids in a list means nothing. An omitted parameter matches if the skill's default is the expected value. The activation \
          for the complete request counts, as in intent_parsing; if that is another skill, or none, all parameters miss."
     }
 
@@ -38,7 +38,7 @@ impl Scorer for ParameterExtraction {
             .params
             .iter()
             .filter(|(name, expected)| {
-                !skill.is_some_and(|skill| TypedArgs::new(evidence.workspace, &skill.params, params).matches(name, expected))
+                !skill.is_some_and(|skill| TypedArgs::new(evidence.workspace, &skill.params, params).matches_in_any_order(name, expected))
             })
             .map(|(name, expected)| {
                 let found = params.get(name).map_or("nothing".to_owned(), ToString::to_string);
@@ -60,4 +60,31 @@ impl Scorer for ParameterExtraction {
 fn fixture(params: serde_json::Value) -> EvidenceFixture {
     let params = params.as_object().cloned().unwrap_or_default();
     EvidenceFixture::of("convert_half_an_ether", vec![("assistant", EventKind::Activated { skill: "swap".into(), params })])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::ExampleWorkspace;
+
+    #[test]
+    fn order_of_chains_means_nothing_and_each_one_counts() {
+        let param = "params:\n  chains: { kind: list(chain), type: array, items: { type: string }, optional: true, description: Where. }\n";
+        let example = ExampleWorkspace::minimal().edit("skills/swap/SKILL.md", "params:\n", param).edit(
+            "suites/skills/swap.yaml",
+            "      params: {",
+            "      params: { chains: [base, ethereum],",
+        );
+        let read = |chains: serde_json::Value| {
+            let params = json!({"token_in": "ETH", "token_out": "USDC", "amount": "0.5", "chain": "base", "chains": chains});
+            let params = params.as_object().cloned().unwrap_or_default();
+            let events = vec![("assistant", EventKind::Activated { skill: "swap".into(), params })];
+            ParameterExtraction.score(&EvidenceFixture::within(&example, "convert_half_an_ether", events).evidence()).reading.is_clean()
+        };
+        assert!(read(json!(["base", "ethereum"])));
+        assert!(read(json!(["ethereum", 8453])));
+        assert!(!read(json!(["base"])), "one is missing");
+        assert!(!read(json!(["base", "ethereum", "ethereum"])), "one too many");
+        assert!(!read(json!(["base", "arbitrum"])), "another one");
+    }
 }

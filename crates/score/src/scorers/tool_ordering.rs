@@ -168,7 +168,7 @@ fn act_matches_step(workspace: &Workspace, does: &StepAction, act: &AgentAct<'_>
         }
         (StepAction::Call(tools), ActKind::Call { tool: Some(tool), .. }) => tools.iter().any(|name| tool.has_name(name)),
         (StepAction::Delegate(agent), ActKind::Delegate { to, .. }) => agent.value == *to,
-        (StepAction::Ask(_), ActKind::Ask) | (StepAction::Say(_), ActKind::Say) => true,
+        (StepAction::Ask(_), ActKind::Ask | ActKind::Say { asks: true }) | (StepAction::Say(_), ActKind::Say { .. }) => true,
         (StepAction::Call(_) | StepAction::Delegate(_) | StepAction::Ask(_) | StepAction::Say(_), _) => false,
     }
 }
