@@ -11,8 +11,8 @@ use crate::postgres::{PgEnvironment, PgTarget};
 use model::scores_to_json;
 use model::transcript::EventKind;
 use model::{
-    CaseOutcome, ContentHash, Ending, Event, Plan, PlanOutline, PlannedCase, PlannedSubject, RECORD_FORMAT, Reading,
-    RunClaim, RunRecord, Score, ScorerId, Transcript, TrialScores,
+    CaseOutcome, ContentHash, Ending, Event, Plan, PlanOutline, PlannedCase, PlannedSubject, RECORD_FORMAT, Reading, RunClaim, RunRecord,
+    Score, ScorerId, Transcript, TrialScores,
 };
 use std::sync::mpsc::channel;
 use testkit::PostgresServer;
@@ -206,4 +206,3 @@ fn store_v2_fixture_is_readable() {
         assert_eq!(ended, run.finished);
     }
 }
-
