@@ -70,6 +70,10 @@ fn main() -> ExitCode {
         CliCommand::Smoke(args) => commands::smoke(&io, &source, &args),
         CliCommand::Selftest(args) => commands::selftest(&io, &source, &args),
         CliCommand::Run(args) => commands::run(&io, &source, &args),
+        CliCommand::Work(args) => {
+            let is_named = cli.global.workspace.is_some() || cli.global.embedded;
+            commands::work(&io, is_named.then_some(&source), &args)
+        }
         CliCommand::Promptfoo(_) => ExitKind::Usage,
         CliCommand::RedTeam(args) => commands::red_team(&io, &source, *args),
         CliCommand::Shrink(args) => commands::shrink(&io, &source, &args),

@@ -23,6 +23,13 @@ pub enum StoreError {
     NotCopied { id: String, why: String },
     #[error("run {id} is in use by another process")]
     InUse { id: String },
+    /// A worker whose lease was taken back must not write anything.
+    #[error("the lease of this worker was taken back")]
+    LeaseLost,
+    #[error("run {run} is not open to workers")]
+    NotQueued { run: i64 },
+    #[error("the run was planned by version {planned} of the program, and this is version {this}")]
+    OtherProgram { planned: String, this: String },
     /// Failed write, possibly an earlier one that no caller waited for.
     #[error("the journal failed: {0}")]
     Journal(String),
@@ -31,6 +38,12 @@ pub enum StoreError {
 impl From<StoreError> for UserError {
     fn from(error: StoreError) -> Self {
         UserError::new(error.to_string(), error.remedy())
+    }
+}
+
+impl From<tokio_postgres::Error> for StoreError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        StoreError::Postgres(error.into())
     }
 }
 
@@ -46,6 +59,8 @@ impl StoreError {
                 "nothing of it was changed in either store; remove the other run with `bardo-eval runs rm`, or name another store"
             }
             StoreError::Postgres(fault) => fault.remedy(),
+            StoreError::OtherProgram { .. } => "install the version that planned the run",
+            StoreError::LeaseLost | StoreError::NotQueued { .. } => "",
             StoreError::Sqlite(_) | StoreError::Unreadable { .. } | StoreError::InUse { .. } | StoreError::Journal(_) => "",
         }
     }

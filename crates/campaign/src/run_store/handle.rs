@@ -38,6 +38,14 @@ impl RunHandle {
         }
     }
 
+    /// Starts or resumes a run that others play. Calls in flight are left alone: their workers may be alive.
+    pub fn open_to_watch(origin: RunOrigin, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
+        match origin {
+            RunOrigin::New(destination) => Self::begin(&destination, prepared),
+            RunOrigin::Resumed(locked) => Self::continue_run(*locked, prepared),
+        }
+    }
+
     /// Starts a new run.
     ///
     /// # Errors
@@ -89,12 +97,18 @@ impl RunHandle {
     /// # Errors
     /// If the plan differs from the stored one.
     pub fn resume(locked: LockedRun, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
+        if plan_difference(&locked.run, prepared.plan()).is_none() {
+            locked.store.fail_orphaned_calls(locked.run.run)?;
+        }
+        Self::continue_run(locked, prepared)
+    }
+
+    fn continue_run(locked: LockedRun, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
         let LockedRun { store, run, lock } = locked;
         if let Some(what) = plan_difference(&run, prepared.plan()) {
             return Err(RunStoreError::Changed { run: run.short_id().to_owned(), what });
         }
         store.set_budget(run.run, prepared.plan().spec().settings.budget.map(Money::as_nanos))?;
-        store.fail_orphaned_calls(run.run)?;
         let mut ended = BTreeSet::new();
         store.for_each_ended(run.run, |trial| {
             let is_run_again = match case_outcome(&trial.ending, &trial.scores) {
@@ -136,6 +150,11 @@ impl RunHandle {
     /// Returns the name to show: the record hash if the run is complete, because it is reproducible, else the short id.
     pub fn name<'s>(&'s self, summary: &'s RunSummary) -> &'s str {
         if summary.is_complete() { summary.record.short() } else { self.short_id() }
+    }
+
+    /// Returns the key of the run in the store.
+    pub fn run_key(&self) -> i64 {
+        self.run
     }
 
     /// Returns the number of trials that ended before this process started.
@@ -232,7 +251,7 @@ fn run_id(prepared: &PreparedRun) -> String {
 }
 
 /// Returns the first difference between a stored run and a plan.
-fn plan_difference(run: &StoredRun, plan: &RunPlan) -> Option<&'static str> {
+pub(crate) fn plan_difference(run: &StoredRun, plan: &RunPlan) -> Option<&'static str> {
     let old: &PlanOutline = run.plan.as_ref()?;
     let new = plan.outline();
     if old.cases != new.cases {

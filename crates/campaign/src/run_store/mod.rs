@@ -4,6 +4,7 @@ mod handle;
 mod locked_run;
 
 pub use handle::RunHandle;
+pub(crate) use handle::plan_difference;
 pub use locked_run::LockedRun;
 
 use model::UserError;

@@ -33,6 +33,7 @@ mod store_copy;
 mod tools;
 mod view;
 mod watch;
+mod work;
 mod world;
 
 pub(crate) use case::case;
@@ -64,6 +65,7 @@ pub(crate) use store_copy::store;
 pub(crate) use tools::tools;
 pub(crate) use view::view;
 pub(crate) use watch::watch;
+pub(crate) use work::work;
 pub(crate) use world::world;
 
 use crate::exit::ExitKind;

@@ -45,6 +45,7 @@ mod reference_workspace;
 mod review_roles;
 mod run;
 mod runs;
+mod scale;
 mod score;
 mod scripted;
 mod secrets;

@@ -217,6 +217,13 @@ impl<'w> WriteStage<'w> {
     }
 }
 
+/// Returns the statements that store trials, replacing earlier rows of the same ones.
+pub(super) fn trial_statements(trials: &[&TrialRow]) -> Result<Vec<PgStatement>, StoreError> {
+    let mut batch = WriteBatch::default();
+    push_trials(&mut batch, trials)?;
+    Ok(batch.statements)
+}
+
 fn push_trials(batch: &mut WriteBatch, mut trials: &[&TrialRow]) -> Result<(), StoreError> {
     while !trials.is_empty() {
         let mut bytes = 0;

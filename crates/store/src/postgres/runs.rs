@@ -96,6 +96,7 @@ impl RunTable for PgEngine {
             delete("DELETE FROM agent_output WHERE run = $1"),
             delete("DELETE FROM calls WHERE run = $1"),
             delete("DELETE FROM telemetry WHERE run = $1"),
+            delete("DELETE FROM jobs WHERE run = $1"),
             delete("DELETE FROM runs WHERE run = $1"),
         ];
         self.connection.commit(batch).map(drop)

@@ -46,6 +46,8 @@ pub struct PgSession {
     tls: Option<PgTls>,
     client: Option<Client>,
     statements: HashMap<String, Statement>,
+    /// Number of connections so far.
+    generation: u64,
     /// Keys of advisory locks, which are taken again on a new connection.
     locks: Vec<i64>,
     /// Process of the server for the last connection, and its start, which together are unique.
@@ -70,7 +72,7 @@ impl PgSession {
     /// Connects to the server.
     pub(super) async fn connect(settings: PgSettings) -> Result<Self, PgFault> {
         let tls = PgTls::new(&settings)?;
-        let mut session = Self { settings, tls, client: None, statements: HashMap::new(), locks: vec![], backend: None };
+        let mut session = Self { settings, tls, client: None, statements: HashMap::new(), generation: 0, locks: vec![], backend: None };
         session.open_client().await?;
         Ok(session)
     }
@@ -84,6 +86,14 @@ impl PgSession {
             self.reconnect().await?;
         }
         self.client.as_mut().ok_or_else(|| PgFault::new(PgFaultKind::Lost, "the connection was lost").into())
+    }
+
+    /// Returns the client like [`PgSession::client`], and a number that changes with every new connection, for statements that are prepared
+    /// outside of this session.
+    pub(super) async fn numbered_client(&mut self) -> Result<(&Client, u64), StoreError> {
+        self.client().await?;
+        let client = self.client.as_ref().ok_or_else(|| PgFault::new(PgFaultKind::Lost, "the connection was lost"))?;
+        Ok((client, self.generation))
     }
 
     /// Runs one statement and returns its rows. After a lost connection it runs again, so it must be one that may.
@@ -294,6 +304,7 @@ impl PgSession {
         let own = client.query_one("SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()", &[]).await?;
         self.backend = Some((own.try_get(0)?, own.try_get(1)?));
         self.client = Some(client);
+        self.generation += 1;
         Ok(())
     }
 }
