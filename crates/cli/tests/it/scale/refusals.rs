@@ -89,3 +89,32 @@ async fn read_only_server_refuses_workers_and_loses_nothing() {
         "120 0"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn full_disk_stops_the_run_and_loses_nothing() {
+    let scale = ScaleFixture::new().await;
+    let watcher = scale.watch(&["--subject", "local", "--suite", "tool_selection", "--trials", "60", "--no-cache", "--worker-wait", "2"]);
+    scale.wait_for_jobs(120).await;
+    // The error of a server whose disk is full, from the fiftieth trial on.
+    scale.sql(
+        "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF NEW.n = 50 THEN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END IF; RETURN NEW; END $$;
+         CREATE TRIGGER full_disk BEFORE INSERT ON trials FOR EACH ROW EXECUTE FUNCTION full_disk()",
+    );
+    let failed = scale.output(&["work", "--lease", "3", "--concurrency", "2"]).await;
+    assert_eq!(failed.code, Some(3), "{}", failed.all());
+    assert!(failed.stderr.contains("No space left") && failed.stderr.contains("make room"), "{}", failed.stderr);
+    let stopped = end(watcher).await;
+    assert_eq!(stopped.code, Some(3), "{}", stopped.all());
+    let stored: u64 = scale.sql("SELECT count(*) FROM trials").parse().unwrap();
+    assert!(stored < 120, "{stored}");
+    scale.sql("DROP TRIGGER full_disk ON trials");
+    let _worker = scale.work(&[]);
+    let resumed = end(scale.resume(&[])).await;
+    assert!(resumed.stdout.contains("\"finished\": 120"), "{}", resumed.all());
+    assert_eq!(scale.sql("SELECT count(*) FROM calls WHERE state <> 'settled'"), "0");
+    // Replies of trials that could not be stored were paid and are used again.
+    let again: u64 = scale.sql("SELECT coalesce(max(n), 0) FROM telemetry WHERE what = 'asked_again'").parse().unwrap();
+    let asked = scale.stage.request_count();
+    assert!((120..=120 + again).contains(&asked), "only calls in flight are repeated: {asked} asked, {again} again");
+}
