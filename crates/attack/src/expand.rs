@@ -6,7 +6,7 @@ use crate::slots::SlotValues;
 use crate::strategies::STRATEGIES;
 use model::probe::{FaultVariant, InjectProbe, Probe, ProbeCarrier, ProbePayload};
 use model::suite::attack::GoalRewrite;
-use model::suite::{Brief, Case, Suite, SuiteKind, UserScript};
+use model::suite::{Brief, Case, RareFields, Suite, SuiteKind, UserScript};
 use model::{AttackKind, AttackRole, CaseAttack, ContentHash, Workspace};
 use serde_json::json;
 use std::sync::Arc;
@@ -146,7 +146,7 @@ impl AttackBuilder<'_> {
         let attack = CaseAttack { if_obeyed, ..self.attack(AttackRole::Attacked, &variant.name) };
         let mut case = self.case(brief, attack);
         case.reference = self.values.fill_steps(&variant.safe_run);
-        case.intent = variant.intent.clone().unwrap_or(case.intent);
+        case.intent = variant.intent.clone().map_or(case.intent, RareFields::from);
         case.expect = variant.expect.clone().unwrap_or(case.expect);
         case
     }

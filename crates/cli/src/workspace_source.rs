@@ -2,7 +2,7 @@
 
 use crate::args::GlobalArgs;
 use crate::{env, files};
-use model::{Location, Problem, Workspace, WorkspaceFiles};
+use model::{CaseTexts, Location, Problem, Workspace, WorkspaceFiles};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -109,8 +109,8 @@ impl WorkspaceSource {
     }
 
     /// Opens the workspace, with the probes that need no chain if it has no policy.
-    pub(crate) fn open(&self) -> Result<Workspace, Vec<Problem>> {
-        let mut workspace = Workspace::load_from(self.files()?)?;
+    pub(crate) fn open(&self, case_texts: CaseTexts) -> Result<Workspace, Vec<Problem>> {
+        let mut workspace = Workspace::load_from(self.files()?, case_texts)?;
         attack::add_general_probes(&mut workspace);
         Ok(workspace)
     }

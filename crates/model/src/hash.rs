@@ -13,6 +13,12 @@ pub struct ContentHash([u8; HEX_DIGITS]);
 const HEX_DIGITS: usize = 64;
 
 impl ContentHash {
+    /// Returns the first 128 bits.
+    pub fn first_half(&self) -> u128 {
+        let digits = self.as_str().bytes().take(HEX_DIGITS / 2);
+        digits.fold(0, |bits, digit| bits << 4 | u128::from(char::from(digit).to_digit(16).unwrap_or(0)))
+    }
+
     /// Hashes a JSON value in canonical form: sorted object keys, no white space.
     pub fn of_json(value: &Value) -> Self {
         let mut text = String::new();

@@ -68,7 +68,7 @@ pub use plan::{Plan, PlanOutline, PlannedCase, PlannedSubject, Trial};
 pub use plural::{count, count_of};
 pub use policy::{ContractState, Policy, PolicyContract};
 pub use probe::Probe;
-pub use problem::{Problem, ProblemReport, did_you_mean, name_remedy, nearest_name};
+pub use problem::{CaseTexts, Problem, ProblemReport, did_you_mean, name_remedy, nearest_name};
 pub use production::{JudgedShare, KeepRules, ProductionSettings, RpcSource, RpcSourceError, SamplingRates, TraceRetention};
 pub use reading::{ExactInterval, FailureRateBound, GateResult, GateVerdicts, Metric, Reading, Score, ScoreReason, Verdict, WorstCase};
 pub use record::{RECORD_FORMAT, RecordHasher, RunClaim, RunRecord, TrialScores, scores_to_json};

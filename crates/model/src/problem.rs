@@ -27,11 +27,22 @@ impl fmt::Display for Problem {
 pub(crate) struct WorkspaceTraits {
     /// The workspace has `policy.yaml`, so the keys of the DeFi rules are required.
     pub has_policy: bool,
+    /// Cases keep the text that they were read from.
+    pub case_texts: CaseTexts,
+}
+
+/// Use of the texts of cases after they are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CaseTexts {
+    /// For reproducers and for scorers of the workspace.
+    #[default]
+    Kept,
+    Dropped,
 }
 
 impl Default for WorkspaceTraits {
     fn default() -> Self {
-        Self { has_policy: true }
+        Self { has_policy: true, case_texts: CaseTexts::Kept }
     }
 }
 
@@ -63,6 +74,10 @@ impl ProblemReport {
     #[must_use]
     pub(crate) fn in_workspace(self, workspace: WorkspaceTraits) -> Self {
         Self { workspace, ..self }
+    }
+
+    pub(crate) fn keeps_case_texts(&self) -> bool {
+        self.workspace.case_texts == CaseTexts::Kept
     }
 
     pub(crate) fn has_policy(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Case of a recording that no workspace knows: it expects nothing, so that only scorers without expectations read it.
 
 use foreign::LogRecording;
-use model::suite::{Brief, CaseExpectations, CaseSurface, PeerMode, UserIntent, UserScript};
+use model::suite::{Brief, CaseExpectations, CaseSurface, PeerMode, RareFields, UserScript};
 use model::{Case, ContentHash, EventKind, Location, ScorerId, Spanned, SuiteKind, Workspace};
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(super) fn unknown_case(workspace: &Workspace, recording: &LogRecording) -> C
             peers: PeerMode::Stub,
             carry_out: false,
         },
-        intent: UserIntent::default(),
+        intent: RareFields::default(),
         expect: CaseExpectations::default(),
         reference: vec![],
         tags: vec![],

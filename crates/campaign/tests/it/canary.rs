@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use bardo_eval_campaign::{
     CaseSelection, NoopWatcher, PreparedRun, RunOptions, RunParts, RunPlan, RunSettings, RunSpec, execute_in_memory, select,
 };
-use model::suite::{Case, CaseExpectations, Suite, UserIntent};
+use model::suite::{Case, CaseExpectations, FurtherExpectations, Suite, UserIntent};
 use model::transcript::{Move, ToolCall};
 use model::{AttackChannel, AttackKind, AttackRole, CaseAttack, OracleId, OwaspCategory, ProviderKind, SubjectFile, Transcript, Workspace};
 use run::external::{AgentHost, HostEnvironment};
@@ -156,23 +156,10 @@ fn canary_attack(case: &Case) -> CaseAttack {
 fn assert_canaries_planted(suite: &Suite, case: &Case) {
     let Case { id, kind: _, brief: _, intent, expect, reference, tags, attack, hash: _, at, written } = case;
     let CaseAttack { probe, strategy, seed, scenario, marker, canaries, secrets, if_obeyed, .. } = attack.as_deref().expect("an attack");
-    let UserIntent { spend, receive, chains, payees, slippage_bps, deadline } = intent;
-    let CaseExpectations {
-        calls,
-        forbid,
-        allow,
-        rules,
-        post,
-        output_schema,
-        skill,
-        params,
-        ask,
-        ask_words,
-        carry,
-        report,
-        assertions,
-        rubric,
-    } = expect;
+    let UserIntent { spend, receive, chains, payees, slippage_bps, deadline } = &**intent;
+    let CaseExpectations { calls, further } = expect;
+    let FurtherExpectations { forbid, allow, rules, post, output_schema, skill, params, ask, ask_words, carry, report, assertions, rubric } =
+        &**further;
     let parts = [
         format!("{id:?}"),
         format!("{tags:?}"),

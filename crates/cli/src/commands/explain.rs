@@ -5,7 +5,7 @@ use crate::io::CliOutput;
 use crate::report::{self, ExplainExamples, ExplainTopic};
 use crate::workspace_source::WorkspaceSource;
 use faults::{FAULTS, fault};
-use model::{OracleId, ScorerId, UserError, Workspace, name_remedy};
+use model::{CaseTexts, OracleId, ScorerId, UserError, Workspace, name_remedy};
 use score::checks::CHECKS;
 use score::scorers::scorer;
 
@@ -35,7 +35,7 @@ pub(crate) fn explain(io: &CliOutput, source: &WorkspaceSource, name: &str) -> E
 
 /// Returns whether examples are shown. They are from the small DeFi workspace and would mislead where its rules are not in force.
 fn examples(io: &CliOutput, source: &WorkspaceSource) -> ExplainExamples {
-    let has_policy = !io.has_chosen_workspace() || source.open().map_or(true, |workspace| workspace.policy.is_some());
+    let has_policy = !io.has_chosen_workspace() || source.open(CaseTexts::Dropped).map_or(true, |workspace| workspace.policy.is_some());
     if has_policy { ExplainExamples::Shown } else { ExplainExamples::LeftOut }
 }
 

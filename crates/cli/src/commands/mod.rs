@@ -72,11 +72,15 @@ use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report;
 use crate::workspace_source::WorkspaceSource;
-use model::{UserError, Workspace};
+use model::{CaseTexts, UserError, Workspace};
 
 /// Opens the workspace, or reports its mistakes and returns the exit.
 fn open_workspace(io: &CliOutput, source: &WorkspaceSource, command: &str) -> Result<Workspace, ExitKind> {
-    let workspace = source.open().map_err(|problems| report::print_problems(io, command, &problems))?;
+    open_workspace_with(io, source, command, CaseTexts::Dropped)
+}
+
+fn open_workspace_with(io: &CliOutput, source: &WorkspaceSource, command: &str, case_texts: CaseTexts) -> Result<Workspace, ExitKind> {
+    let workspace = source.open(case_texts).map_err(|problems| report::print_problems(io, command, &problems))?;
     io.note_default_workspace();
     print_load_warnings(io, &workspace);
     ::world::chain::policy_contract::policy_deployment(&workspace).map_err(|problem| report::print_problems(io, command, &[problem]))?;
@@ -108,7 +112,17 @@ const CHECKED_BEFORE_RUNS: &[&str] =
     &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve", "gates_measured", "spec_bounds"];
 
 fn open_checked_workspace(io: &CliOutput, source: &WorkspaceSource, command: &str) -> Result<Workspace, ExitKind> {
-    let workspace = open_workspace(io, source, command)?;
+    open_checked_workspace_with(io, source, command, CaseTexts::Dropped)
+}
+
+/// Like [`open_checked_workspace`]; reproducers of `shrink` need the texts of cases.
+fn open_checked_workspace_with(
+    io: &CliOutput,
+    source: &WorkspaceSource,
+    command: &str,
+    case_texts: CaseTexts,
+) -> Result<Workspace, ExitKind> {
+    let workspace = open_workspace_with(io, source, command, case_texts)?;
     let broken: Vec<UserError> = ::score::checks::run_selected(&workspace, CHECKED_BEFORE_RUNS)
         .into_iter()
         .filter(|finding| finding.level == ::score::checks::FindingLevel::Error)

@@ -12,7 +12,7 @@ use campaign::{
     CaseSelection, JudgeRequest, PreparedRun, RedTeamReport, RunOptions, RunPlan, RunRequest, RunSpec, ShrinkError, ShrinkLimits, prepare,
     shrink_alone, shrink_case,
 };
-use model::{UserError, Workspace};
+use model::{CaseTexts, UserError, Workspace};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const MAX_ATTACK_SEED: u64 = 100;
 
 pub(crate) fn shrink(io: &CliOutput, source: &WorkspaceSource, args: &ShrinkArgs) -> ExitKind {
     const COMMAND: &str = "shrink";
-    let workspace = match super::open_checked_workspace(io, source, COMMAND) {
+    let workspace = match super::open_checked_workspace_with(io, source, COMMAND, CaseTexts::Kept) {
         Ok(workspace) => Arc::new(workspace),
         Err(exit) => return exit,
     };

@@ -5,6 +5,7 @@ use super::attack_file::{WrittenAttack, read_attack};
 use super::brief::{Brief, CaseSurface, read_brief};
 use super::expect::{CaseExpectations, ExpectedCalls, read_expect};
 use super::intent::{UserIntent, read_intent};
+use super::rare_fields::RareFields;
 use super::reference::{ReferenceStep, read_reference};
 use crate::hash::ContentHash;
 use crate::location::{Location, Spanned};
@@ -12,7 +13,7 @@ use crate::problem::ProblemReport;
 use crate::yaml::{YamlFields, YamlNode, YamlShape, json, list, name, one_of, spanned, text};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 #[derive(Debug, Clone)]
 pub struct Suite {
@@ -59,13 +60,13 @@ pub struct Case {
     pub id: Spanned<String>,
     pub kind: SuiteKind,
     pub brief: Brief,
-    pub intent: UserIntent,
+    pub intent: RareFields<UserIntent>,
     pub expect: CaseExpectations,
     pub reference: Vec<ReferenceStep>,
     pub tags: Vec<String>,
     /// Attack on the scenario, in cases of the red team.
     pub attack: Option<Arc<CaseAttack>>,
-    /// The case as written, as JSON text: for scorers of the workspace and for reproducers.
+    /// The case as written, as JSON text, for scorers of the workspace and for reproducers; empty if the workspace was loaded without.
     pub written: Arc<str>,
     /// Hash of the content of the case. Part of every trial id.
     pub hash: ContentHash,
@@ -133,15 +134,21 @@ fn read_case(node: &YamlNode, report: &ProblemReport) -> Option<Case> {
         id: id?,
         kind: SuiteKind::ToolSelection,
         brief,
-        intent,
+        intent: intent.into(),
         expect: expect?,
         reference,
         tags,
         attack,
-        written: as_written(node).to_string().into(),
+        written: if report.keeps_case_texts() { as_written(node).to_string().into() } else { no_text() },
         hash: ContentHash::of_text(&canonical),
         at: report.location(node.line),
     })
+}
+
+/// Returns the empty text that all cases share.
+fn no_text() -> Arc<str> {
+    static EMPTY: LazyLock<Arc<str>> = LazyLock::new(|| "".into());
+    EMPTY.clone()
 }
 
 /// Returns a node as JSON. Scalars that JSON would not keep exactly are texts.

@@ -4,6 +4,7 @@ use super::arg_matcher::{ArgMatcher, read_arg_matcher};
 use super::assertion::{CaseAssertion, read_assertion};
 use super::call_pattern::{CallPattern, read_call_pattern};
 use super::expected_report::{ExpectedReport, read_expected_report};
+use super::rare_fields::{RareFields, RareValue};
 use super::rubric::{CaseRubric, read_rubric};
 use super::state_predicate::{StatePredicate, read_state_predicate};
 use crate::agent::read_rule;
@@ -13,10 +14,19 @@ use crate::rule::Rule;
 use crate::yaml::{YamlFields, YamlNode, flag, json, list, map, name, spanned, text, unsigned};
 use indexmap::IndexMap;
 use serde_json::Value;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, LazyLock};
 
+/// Expectations of a case. Its further ones are read and changed like fields of this type.
 #[derive(Debug, Clone, Default)]
 pub struct CaseExpectations {
     pub calls: Option<ExpectedCalls>,
+    pub further: RareFields<FurtherExpectations>,
+}
+
+/// Expectations besides calls, which most cases of tool selection do not have.
+#[derive(Debug, Clone, Default)]
+pub struct FurtherExpectations {
     pub forbid: Vec<Spanned<CallPattern>>,
     /// Writes that may happen besides the expected calls.
     pub allow: Vec<Spanned<CallPattern>>,
@@ -37,6 +47,47 @@ pub struct CaseExpectations {
     pub report: Option<Box<ExpectedReport>>,
     /// Question to the LLM judge, for properties that no other expectation can check.
     pub rubric: Option<Box<CaseRubric>>,
+}
+
+impl Deref for CaseExpectations {
+    type Target = FurtherExpectations;
+
+    fn deref(&self) -> &FurtherExpectations {
+        &self.further
+    }
+}
+
+impl DerefMut for CaseExpectations {
+    fn deref_mut(&mut self) -> &mut FurtherExpectations {
+        &mut self.further
+    }
+}
+
+impl RareValue for FurtherExpectations {
+    fn shared() -> &'static Arc<Self> {
+        static DEFAULT: LazyLock<Arc<FurtherExpectations>> = LazyLock::new(Arc::default);
+        &DEFAULT
+    }
+
+    fn is_default(&self) -> bool {
+        self.tests_nothing() && self.allow.is_empty() && self.params.is_empty() && self.ask_words.is_empty()
+    }
+}
+
+impl FurtherExpectations {
+    /// Returns whether there is nothing that a trial could miss.
+    fn tests_nothing(&self) -> bool {
+        self.forbid.is_empty()
+            && self.rules.is_empty()
+            && self.post.is_empty()
+            && self.output_schema.is_none()
+            && self.skill.is_none()
+            && self.ask.is_empty()
+            && self.carry.is_empty()
+            && self.assertions.is_empty()
+            && self.report.is_none()
+            && self.rubric.is_none()
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -87,8 +138,8 @@ pub enum ValueOrigin {
 
 pub(crate) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<CaseExpectations> {
     let fields = YamlFields::open(node, "an expectation", report)?;
-    let expect = CaseExpectations {
-        calls: fields.optional("calls", read_calls),
+    let calls = fields.optional("calls", read_calls);
+    let further = FurtherExpectations {
         forbid: fields.or_default("forbid", list(spanned(read_call_pattern))),
         allow: fields.or_default("allow", list(spanned(read_call_pattern))),
         rules: fields.or_default("rules", list(spanned(read_rule))),
@@ -103,29 +154,15 @@ pub(crate) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<Cas
         report: fields.optional("report", read_expected_report).map(Box::new),
         rubric: fields.optional("rubric", read_rubric).map(Box::new),
     };
-    let empty = expects_nothing(&expect);
-    for slot in expect.ask_words.keys().filter(|slot| !expect.ask.contains(slot)) {
+    let empty = calls.is_none() && further.tests_nothing();
+    for slot in further.ask_words.keys().filter(|slot| !further.ask.contains(slot)) {
         report.add(node.line, format!("ask_words has words for {slot}, which ask does not list"), "add it to ask, or remove its words");
     }
     fields.close();
     if empty {
         report.add(node.line, "the case expects nothing, so it could not fail", "add calls, rules, skill, forbid, post, assert or rubric");
     }
-    Some(expect)
-}
-
-fn expects_nothing(expect: &CaseExpectations) -> bool {
-    expect.calls.is_none()
-        && expect.forbid.is_empty()
-        && expect.rules.is_empty()
-        && expect.post.is_empty()
-        && expect.output_schema.is_none()
-        && expect.skill.is_none()
-        && expect.ask.is_empty()
-        && expect.carry.is_empty()
-        && expect.assertions.is_empty()
-        && expect.report.is_none()
-        && expect.rubric.is_none()
+    Some(CaseExpectations { calls, further: further.into() })
 }
 
 fn read_calls(node: &YamlNode, report: &ProblemReport) -> Option<ExpectedCalls> {

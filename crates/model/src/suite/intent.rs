@@ -1,8 +1,10 @@
 //! Authorisation by the user. Read by scorers, never shown to the subject.
 
+use super::rare_fields::RareValue;
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
 use crate::yaml::{YamlFields, YamlNode, list, name, spanned, text, unsigned};
+use std::sync::{Arc, LazyLock};
 
 #[derive(Debug, Clone, Default)]
 pub struct UserIntent {
@@ -19,6 +21,19 @@ pub struct UserIntent {
 pub struct SpendLimit {
     pub token: Spanned<String>,
     pub at_most: String,
+}
+
+impl RareValue for UserIntent {
+    fn shared() -> &'static Arc<Self> {
+        static DEFAULT: LazyLock<Arc<UserIntent>> = LazyLock::new(Arc::default);
+        &DEFAULT
+    }
+
+    fn is_default(&self) -> bool {
+        let Self { spend, receive, chains, payees, slippage_bps, deadline } = self;
+        let has_none = spend.is_empty() && receive.is_empty() && chains.is_empty() && payees.is_empty();
+        has_none && slippage_bps.is_none() && deadline.is_none()
+    }
 }
 
 impl UserIntent {

@@ -67,7 +67,7 @@ const SUBJECTS: &[(&str, &str)] = &[
 ];
 
 fn read<T>(file: &str, text: &str, read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> Option<T> {
-    let report = ProblemReport::new(file).in_workspace(WorkspaceTraits { has_policy: false });
+    let report = ProblemReport::new(file).in_workspace(WorkspaceTraits { has_policy: false, ..WorkspaceTraits::default() });
     read(&yaml::load(text, YamlLimits::default(), &report)?, &report)
 }
 

@@ -16,7 +16,7 @@ use crate::markdown;
 use crate::output::read_output;
 use crate::policy::read_policy;
 use crate::probe::read_probe;
-use crate::problem::{Problem, ProblemReport, WorkspaceTraits, did_you_mean};
+use crate::problem::{CaseTexts, Problem, ProblemReport, WorkspaceTraits, did_you_mean};
 use crate::production::read_production;
 use crate::registry::read_chain;
 use crate::skill::read_skill;
@@ -114,17 +114,19 @@ impl Workspace {
     ///
     /// Returns the problems of all files, sorted by location.
     pub fn load(files: &WorkspaceFiles) -> Result<Self, Vec<Problem>> {
-        Self::load_from(files.clone())
+        Self::load_from(files.clone(), CaseTexts::Kept)
     }
 
     /// Like [`Workspace::load`], but drops the text of each suite once it is read, so that texts and cases are not in memory together.
+    /// The texts of cases are kept all the same if the workspace has scorers of its own, which read them.
     ///
     /// # Errors
     ///
     /// Returns the problems of all files, sorted by location.
-    pub fn load_from(mut files: WorkspaceFiles) -> Result<Self, Vec<Problem>> {
+    pub fn load_from(mut files: WorkspaceFiles, case_texts: CaseTexts) -> Result<Self, Vec<Problem>> {
         let hash = hash_files(&files);
-        let traits = WorkspaceTraits { has_policy: files.get("policy.yaml").is_some() };
+        let case_texts = if files.get("scorers.yaml").is_some() { CaseTexts::Kept } else { case_texts };
+        let traits = WorkspaceTraits { has_policy: files.get("policy.yaml").is_some(), case_texts };
         let mut loader = WorkspaceLoader { traits, ..WorkspaceLoader::default() };
         for (path, text) in files.iter_mut() {
             loader.read(path, text);

@@ -11,7 +11,8 @@ impl Workspace {
     /// # Errors
     /// All problems of the file.
     pub fn read_suite_file(&self, file: &str, text: &str) -> Result<Suite, Vec<Problem>> {
-        let report = ProblemReport::new(file).in_workspace(WorkspaceTraits { has_policy: self.policy.is_some() });
+        let report =
+            ProblemReport::new(file).in_workspace(WorkspaceTraits { has_policy: self.policy.is_some(), ..WorkspaceTraits::default() });
         let suite = yaml::load(text, YamlLimits::default(), &report).and_then(|node| {
             let quiet = ProblemReport::new(file);
             let kind = YamlFields::open(&node, "a suite", &quiet).and_then(|fields| fields.optional("suite", one_of(SuiteKind::ALL)));

@@ -1,5 +1,6 @@
 //! Integration tests of scoring: references, mutated transcripts, properties and suite quality.
 
+mod case_memory;
 mod mutations_behaviour;
 mod mutations_oracles;
 mod mutations_selection;

@@ -3,7 +3,7 @@
 use bardo_eval_score::example::ExampleWorkspace;
 use bardo_eval_score::gates::{MeasuredTrial, judge_gates};
 use bardo_eval_score::scorers::{CLEAN_CASE, Evidence, EvidenceFixture, SCORERS, SampleStep, clean_swap, score};
-use model::suite::{CallPattern, Case, CaseExpectations, CaseSurface, PeerMode};
+use model::suite::{CallPattern, Case, CaseExpectations, CaseSurface, FurtherExpectations, PeerMode};
 use model::transcript::{ReviewDecision, ToolAnswer};
 use model::{
     ContentHash, Ending, Event, EventKind, GateVerdicts, Location, Reading, Rule, RunClaim, Score, ScorerId, Spanned, Transcript, Verdict,
@@ -189,7 +189,8 @@ fn case_rules(workspace: &Workspace, case: &Case, transcript: &Transcript) -> Re
     let mut case = case.clone();
     case.brief.surface = CaseSurface::Skills;
     case.brief.peers = PeerMode::Subject("other".into());
-    case.expect = CaseExpectations { rules: case.expect.rules, allow: vec![any_call()], ..CaseExpectations::default() };
+    let further = FurtherExpectations { rules: case.expect.rules.clone(), allow: vec![any_call()], ..FurtherExpectations::default() };
+    case.expect = CaseExpectations { calls: None, further: further.into() };
     let scores = score(&Evidence::new(workspace, &case, transcript));
     scores.into_iter().find(|score| score.scorer == ScorerId::CasePass).expect("a score").reading
 }
@@ -265,7 +266,8 @@ fn a_rule_and_its_negation_never_agree() {
             let good = |rule: &str| {
                 let mut case = specimen.case().clone();
                 let rules = vec![Spanned::new(Rule::parse(rule).expect("a rule"), Location::new("x", 1))];
-                case.expect = CaseExpectations { rules, allow: vec![any_call()], ..CaseExpectations::default() };
+                let further = FurtherExpectations { rules, allow: vec![any_call()], ..FurtherExpectations::default() };
+                case.expect = CaseExpectations { calls: None, further: further.into() };
                 let scores = score(&Evidence { case: &case, ..specimen.evidence() });
                 let own = scores.into_iter().find(|score| score.scorer == ScorerId::CasePass).expect("a score");
                 assert!(own.reading.is_exercised(), "{rule} is not exercised");

@@ -52,8 +52,9 @@ fn random_intent(rng: &mut SeededRng) -> UserIntent {
 async fn play(template: &Arc<WorldTemplate>, case: &Case, seed: u64) -> PlayedSequence {
     let mut rng = SeededRng::new(seed);
     let mut case = case.clone();
-    case.intent = random_intent(&mut rng);
-    let mut sequence = Sequence::open(template, case.intent.clone()).await;
+    let intent = random_intent(&mut rng);
+    case.intent = intent.clone().into();
+    let mut sequence = Sequence::open(template, intent).await;
     let mut log = vec![format!("{:?}", case.intent)];
     for operation in random_operations(&mut rng) {
         log.push(format!("{operation:?}"));

@@ -9,7 +9,7 @@ use crate::report::{FORMAT, table};
 use crate::workspace_source::WorkspaceSource;
 use crate::{env, files};
 use campaign::open_existing_store;
-use model::{SubjectFile, Workspace};
+use model::{CaseTexts, SubjectFile, Workspace};
 use serde_json::{Value, json};
 use std::path::Path;
 use store::StoreLocation;
@@ -33,7 +33,7 @@ pub(crate) fn doctor(io: &CliOutput, source: &WorkspaceSource, args: &StoreArgs)
     let mut rows = vec![row("version", DoctorState::Ok, env!("CARGO_PKG_VERSION"))];
     // Chains are of no use to a workspace without a policy.
     let mut uses_chains = true;
-    let next = match source.open() {
+    let next = match source.open(CaseTexts::Dropped) {
         Ok(workspace) => {
             io.note_default_workspace();
             uses_chains = workspace.policy.is_some();

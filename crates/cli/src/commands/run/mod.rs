@@ -19,7 +19,7 @@ use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
 use crate::{files, report};
 use campaign::{PreparedRun, RedTeamReport, RunEnvironment, RunHandle, RunPlan, RunStorage, prepare};
-use model::{SuiteKind, UserError, Workspace};
+use model::{CaseTexts, SuiteKind, UserError, Workspace};
 use outcome::{ExecutedRun, RunStop, print_run_report, red_team_reports};
 use progress::{TrialPlayer, execute_watched};
 pub(super) use queued::PROGRAM;
@@ -39,7 +39,8 @@ pub(crate) fn run(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs) -> E
     if !problems.is_empty() {
         return report::print_refusal(io, "run", &problems);
     }
-    match super::open_checked_workspace(io, source, "run") {
+    let case_texts = if args.shrink.is_some() { CaseTexts::Kept } else { CaseTexts::Dropped };
+    match super::open_checked_workspace_with(io, source, "run", case_texts) {
         Ok(workspace) => evaluate(io, source, args, &Arc::new(workspace)).unwrap_or_else(|stop| stop.report(io)),
         Err(exit) => exit,
     }

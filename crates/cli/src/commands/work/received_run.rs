@@ -7,7 +7,7 @@ use crate::commands::world::imported_tools::{ServerAccess, parse_tool_answers};
 use crate::workspace_source::WorkspaceSource;
 use crate::{files, sandbox};
 use campaign::{RunPlan, RunSpec, WorkerRun};
-use model::{UserError, Workspace};
+use model::{CaseTexts, UserError, Workspace};
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ struct ReceivedWorkspace {
 impl ReceivedWorkspace {
     /// Opens the workspace that the user named. It must be that of the run.
     fn local(own: &WorkspaceSource) -> Result<Self, Vec<UserError>> {
-        let workspace = own.open().map_err(|problems| problems.into_iter().map(UserError::from).collect::<Vec<_>>())?;
+        let workspace = own.open(CaseTexts::Dropped).map_err(|problems| problems.into_iter().map(UserError::from).collect::<Vec<_>>())?;
         Ok(Self { workspace: Arc::new(workspace), source: own.clone(), folder: None })
     }
 
@@ -79,7 +79,7 @@ impl ReceivedWorkspace {
         let texts = || found.iter().map(|(path, text)| (path.as_str(), text.as_str()));
         files::write_folder(folder.path(), texts()).map_err(UserError::caused_by)?;
         let in_workspace = texts().filter(|(path, _)| !path.starts_with("cassettes/"));
-        let loaded = Workspace::load_from(in_workspace.collect());
+        let loaded = Workspace::load_from(in_workspace.collect(), CaseTexts::Dropped);
         let mut workspace = loaded.map_err(|problems| problems.into_iter().map(UserError::from).collect::<Vec<_>>())?;
         attack::add_general_probes(&mut workspace);
         Ok(Self { workspace: Arc::new(workspace), source: WorkspaceSource::Folder(folder.path().to_owned()), folder: Some(folder) })

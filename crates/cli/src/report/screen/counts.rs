@@ -131,7 +131,7 @@ fn scope_reason(shown: &RunReport<'_>) -> String {
         return String::new();
     }
     let of_attacks = |name: &String| shown.workspace.gates.iter().any(|gate| *gate.id == *name && reads_attacks_only(&gate.scorer));
-    let why = if names.iter().all(of_attacks) { "`bardo-eval redteam` judges them" } else { "none of these cases concerns them" };
+    let why = if names.iter().all(of_attacks) { "judged by `bardo-eval redteam`" } else { "outside of these cases" };
     format!(" ({}; {why})", escape_control(&names.join(", ")))
 }
 
