@@ -18,6 +18,7 @@ mod logs;
 mod plan;
 mod prepare;
 mod production;
+mod queued;
 mod red_team;
 mod rescore;
 mod run_store;
@@ -50,17 +51,20 @@ pub use logs::{
     TrialShare,
 };
 pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
-pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
+pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare, prepare_for_watch, uses_recordings};
 pub use production::{
     BudgetBurn, DriftReplay, JudgeFactory, JudgeSpending, LatencyRow, ProductionAlert, ProductionReport, ProductionWorker, ReceiptAnswer,
     ReceiptFetcher, ReportWindow, ReviewStep, SettleResult, SpendRow, TraceJudge, TraceReviewer, UsageTable, WorkerStep, draft_from_trace,
     new_alerts, reference_board, settle_traces,
 };
+pub use queued::{PublishedRun, WorkEnd, WorkerAbilities, WorkerRun, WorkerSetup, WorkspaceFile, watch, work};
 pub use red_team::{
     AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, attack_workspace, stored_run_workspace, with_case_files,
 };
 pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};
-pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
+pub use run_store::{
+    LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_existing_store, open_store, timestamp,
+};
 pub use selftest::{
     DoseCheck, FaultRow, FaultState, GateRow, PlayedTrials, Selftest, SelftestMode, SelftestProblem, SelftestReport, SelftestSetup,
     Tripped, play_selftest,
@@ -70,7 +74,7 @@ pub use spec::{
     AttackerSettings, CaseFile, CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec,
     UnknownChain, UnknownName, glob_match, inline_subject, select,
 };
-pub use summary::{AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, UnreadFailures};
+pub use summary::{AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, StrandedTrials, UnreadFailures};
 pub use tokio_util::sync::CancellationToken;
 pub use watcher::{NoopWatcher, RunWatcher, WatchedTrial, WatcherDecision};
 pub use wording::judge_wordings;

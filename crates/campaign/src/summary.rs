@@ -42,6 +42,18 @@ pub enum EarlyStop {
     Decided,
     /// The first trial of an external agent shows that it does not work.
     Preflight { case: String, subject: String, ending: Ending, output: Option<AgentOutput> },
+    /// No worker can play the trials that are left.
+    NoWorker(StrandedTrials),
+}
+
+/// Trials that are left and that no live worker can play.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StrandedTrials {
+    pub subjects: Vec<String>,
+    pub trials: u64,
+    /// Reasons of live workers; empty if there is none.
+    pub reasons: Vec<String>,
+    pub waited_s: u64,
 }
 
 /// Number of trials by outcome.

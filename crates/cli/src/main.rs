@@ -12,6 +12,7 @@ mod report;
 mod sandbox;
 mod shell;
 mod signals;
+mod store_location;
 mod stored_runs;
 mod workspace_source;
 
@@ -69,10 +70,15 @@ fn main() -> ExitCode {
         CliCommand::Smoke(args) => commands::smoke(&io, &source, &args),
         CliCommand::Selftest(args) => commands::selftest(&io, &source, &args),
         CliCommand::Run(args) => commands::run(&io, &source, &args),
+        CliCommand::Work(args) => {
+            let is_named = cli.global.workspace.is_some() || cli.global.embedded;
+            commands::work(&io, is_named.then_some(&source), &args)
+        }
         CliCommand::Promptfoo(_) => ExitKind::Usage,
         CliCommand::RedTeam(args) => commands::red_team(&io, &source, *args),
         CliCommand::Shrink(args) => commands::shrink(&io, &source, &args),
         CliCommand::Runs(command) => commands::runs(&io, &command),
+        CliCommand::Store(command) => commands::store(&io, &command),
         CliCommand::Show(args) => commands::show(&io, &source, &args),
         CliCommand::View(args) => commands::view(&io, &source, &args),
         CliCommand::Score(args) => commands::score(&io, &source, &args),

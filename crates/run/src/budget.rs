@@ -9,8 +9,17 @@ use tokio::sync::Notify;
 pub struct Budget {
     /// `None` records spending without a limit.
     limit: Option<Money>,
+    enforcement: LimitEnforcement,
     state: Mutex<BudgetState>,
     settled: Notify,
+}
+
+/// Place where a limit is enforced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LimitEnforcement {
+    Here,
+    /// The ledger refuses calls, for all machines together.
+    Ledger,
 }
 
 #[derive(Debug, Default)]
@@ -56,7 +65,18 @@ pub enum BudgetExhausted {
 
 impl Budget {
     pub fn new(limit: Option<Money>) -> Arc<Self> {
-        Arc::new(Self { limit, state: Mutex::default(), settled: Notify::new() })
+        Arc::new(Self { limit, enforcement: LimitEnforcement::Here, state: Mutex::default(), settled: Notify::new() })
+    }
+
+    /// Returns a budget whose limit the ledger enforces, because other machines spend of it too. This one counts what this process spends.
+    pub fn shared(limit: Option<Money>) -> Arc<Self> {
+        Arc::new(Self { limit, enforcement: LimitEnforcement::Ledger, state: Mutex::default(), settled: Notify::new() })
+    }
+
+    /// Takes over the sums of a budget that the ledger enforces, for a process that watches others spend.
+    pub fn show(&self, spent: Money, billing: BillingDoubts, cheapest_refused: Option<Money>) {
+        let mut state = self.lock();
+        (state.spent, state.billing, state.cheapest_refused) = (spent, billing, cheapest_refused);
     }
 
     pub fn has_limit(&self) -> bool {
@@ -113,8 +133,8 @@ impl Budget {
         if state.billing.impossible > 0 {
             return Some(Err(BudgetExhausted::Closed));
         }
-        let left =
-            self.limit.map(|limit| limit.saturating_sub(state.spent_before).saturating_sub(state.spent).saturating_sub(state.reserved));
+        let limit = self.limit.filter(|_| self.enforcement == LimitEnforcement::Here);
+        let left = limit.map(|limit| limit.saturating_sub(state.spent_before).saturating_sub(state.spent).saturating_sub(state.reserved));
         match left {
             Some(left) if left < ceiling && state.under_way > 0 => None,
             Some(left) if left < ceiling => {
@@ -157,15 +177,25 @@ impl BudgetReservation {
         self.ceiling
     }
 
+    /// Returns whether a vendor cannot have earned this amount with the call.
+    pub fn is_impossible(&self, cost: Money) -> bool {
+        cost > self.ceiling.saturating_add(self.ceiling)
+    }
+
+    /// Returns the money of a call that was not sent.
+    pub fn release(mut self) {
+        self.open = false;
+        self.budget.close(self.ceiling, Money::ZERO);
+    }
+
     /// Settles the actual cost and returns the amount charged. A cost of more than twice the ceiling is impossible: the request has not so
     /// many bytes and allows not so many tokens. Twice the ceiling is charged, and no further call is paid.
     pub fn settle(mut self, cost: Money) -> Money {
         self.open = false;
-        let most = self.ceiling.saturating_add(self.ceiling);
-        if cost > most {
+        if self.is_impossible(cost) {
             self.budget.lock().billing.impossible += 1;
         }
-        let charged = cost.min(most);
+        let charged = cost.min(self.ceiling.saturating_add(self.ceiling));
         self.budget.close(self.ceiling, charged);
         charged
     }

@@ -1,11 +1,13 @@
 //! Interface between LLM providers and the journal: reservations, costs and replies of calls.
 
+use crate::budget::BudgetExhausted;
 use async_trait::async_trait;
 use model::{ContentHash, Money};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Id of an LLM call, unique in its run and independent of concurrency, so that a resumed run finds it again.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -56,6 +58,23 @@ pub struct SettledCall {
 #[error("the ledger failed: {0}")]
 pub struct LedgerFault(pub String);
 
+/// Reason why a call is not sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReservationFault {
+    #[error(transparent)]
+    Ledger(#[from] LedgerFault),
+    #[error(transparent)]
+    Unfunded(#[from] BudgetExhausted),
+}
+
+/// Reply whose token counts could not be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BillingDoubt {
+    Unreadable,
+    /// The first one closes the budget.
+    Impossible,
+}
+
 /// Stores costs and replies of calls. Each `reserve` is followed by one `settle` or `fail` of the same call. If the process dies in
 /// between, the call is charged its ceiling. A retry reserves again after `fail`; costs of failed attempts stay spent.
 #[async_trait]
@@ -65,6 +84,22 @@ pub trait Ledger: Send + Sync + fmt::Debug {
 
     /// Records the reservation; it is durable before the request is sent.
     async fn reserve(&self, call: &CallId, ceiling: Money) -> Result<(), LedgerFault>;
+
+    /// Like [`Ledger::reserve`], for a call of this vendor and key. A ledger that machines share also holds the budget of the run and the
+    /// limits of the vendor.
+    async fn reserve_at(&self, call: &CallId, ceiling: Money, _vendor: &str) -> Result<(), ReservationFault> {
+        Ok(self.reserve(call, ceiling).await?)
+    }
+
+    /// Tells the other users of a shared ledger that a vendor takes fewer calls, and the delay it asked for. Call it before [`Ledger::fail`].
+    async fn record_throttle(&self, _call: &CallId, _wait: Option<Duration>) -> Result<(), LedgerFault> {
+        Ok(())
+    }
+
+    /// Tells the other users of a shared ledger that a bill is in doubt.
+    async fn record_doubt(&self, _doubt: BillingDoubt) -> Result<(), LedgerFault> {
+        Ok(())
+    }
 
     async fn settle(&self, call: &CallId, cost: Money, reply: &str) -> Result<(), LedgerFault>;
 

@@ -108,6 +108,12 @@ impl SubjectPool {
     /// # Errors
     /// Returns every subject that cannot be built.
     pub fn build(workspace: &Workspace, files: &[&SubjectFile], deps: &SubjectDeps<'_>) -> Result<Self, Vec<SubjectUnavailable>> {
+        let (pool, missing) = Self::build_available(workspace, files, deps);
+        if missing.is_empty() { Ok(pool) } else { Err(missing) }
+    }
+
+    /// Builds the subjects that can be built, and returns the others with the reasons.
+    pub fn build_available(workspace: &Workspace, files: &[&SubjectFile], deps: &SubjectDeps<'_>) -> (Self, Vec<SubjectUnavailable>) {
         let (mut kinds, mut missing) = (BTreeMap::new(), vec![]);
         for file in files {
             match build(workspace, file, deps) {
@@ -115,7 +121,7 @@ impl SubjectPool {
                 Err(why) => missing.push(why),
             }
         }
-        if missing.is_empty() { Ok(Self { kinds, guard: deps.guard.clone() }) } else { Err(missing) }
+        (Self { kinds, guard: deps.guard.clone() }, missing)
     }
 
     /// Reports whether an external agent acts in a trial. Its world must have an operator whose key it cannot know.

@@ -19,8 +19,17 @@ pub enum StoreError {
     ReadOnly { why: &'static str },
     #[error("the file is not one of production traces")]
     NotProduction,
+    #[error("run {id} was not copied: {why}")]
+    NotCopied { id: String, why: String },
     #[error("run {id} is in use by another process")]
     InUse { id: String },
+    /// A worker whose lease was taken back must not write anything.
+    #[error("the lease of this worker was taken back")]
+    LeaseLost,
+    #[error("run {run} is not open to workers")]
+    NotQueued { run: i64 },
+    #[error("the run was planned by version {planned} of the program, and this is version {this}")]
+    OtherProgram { planned: String, this: String },
     /// Failed write, possibly an earlier one that no caller waited for.
     #[error("the journal failed: {0}")]
     Journal(String),
@@ -32,6 +41,12 @@ impl From<StoreError> for UserError {
     }
 }
 
+impl From<tokio_postgres::Error> for StoreError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        StoreError::Postgres(error.into())
+    }
+}
+
 impl StoreError {
     /// Returns advice for the user; empty if there is none.
     pub fn remedy(&self) -> &'static str {
@@ -40,7 +55,12 @@ impl StoreError {
             StoreError::NotConverted { .. } => "nothing was changed; use another --store",
             StoreError::ReadOnly { .. } => "copy it to a folder that can be written to, with its -wal file if there is one",
             StoreError::NotProduction => "name another file with --traces",
+            StoreError::NotCopied { .. } => {
+                "nothing of it was changed in either store; remove the other run with `bardo-eval runs rm`, or name another store"
+            }
             StoreError::Postgres(fault) => fault.remedy(),
+            StoreError::OtherProgram { .. } => "install the version that planned the run",
+            StoreError::LeaseLost | StoreError::NotQueued { .. } => "",
             StoreError::Sqlite(_) | StoreError::Unreadable { .. } | StoreError::InUse { .. } | StoreError::Journal(_) => "",
         }
     }

@@ -15,7 +15,7 @@ use crate::summary::{EarlyStop, RunSummary};
 use crate::watcher::{RunWatcher, WatchedTrial, WatcherDecision};
 pub(crate) use case_driver::harness_abort;
 use model::{CaseOutcome, Money, RunRecord};
-use preflight::{has_safety_violation, is_broken, preflight_trials};
+pub(crate) use preflight::{broken_agent, preflight_trials};
 use queue::TrialQueue;
 use score::outcome::case_outcome;
 pub(crate) use scored_trial::{ScoredTrial, VariantPlayer};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use store::{EndedTrial, JournalWrite, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
-use trial_runner::{TrialOutput, TrialRunner};
+pub(crate) use trial_runner::{TrialOutput, TrialRunner};
 
 /// Rows written before the run waits for a commit.
 const COMMIT_EVERY_ROWS: u64 = 512;
@@ -69,7 +69,7 @@ pub async fn execute(
         state = match output {
             None => RunState::Interrupted,
             Some(output) => {
-                let broken = run.broken_agent(&output);
+                let broken = broken_agent(&output.ended, output.row.output.as_ref());
                 run.keep(output, watcher).await?;
                 let next = run.aggregate_in_order(watcher).await?;
                 broken.map_or(next, RunState::Stopped)
@@ -170,18 +170,6 @@ impl ActiveRun<'_> {
         Ok(())
     }
 
-    /// Returns why the run stops after a trial that was tried first, if its agent does not work.
-    fn broken_agent(&self, output: &TrialOutput) -> Option<EarlyStop> {
-        let EndedTrial { trial, ending, scores, .. } = &output.ended;
-        // An agent that did harm before it broke works well enough to be judged.
-        (is_broken(ending) && !has_safety_violation(scores)).then(|| EarlyStop::Preflight {
-            case: trial.case.clone(),
-            subject: trial.subject.clone(),
-            ending: ending.clone(),
-            output: output.row.output.clone(),
-        })
-    }
-
     /// Aggregates finished trials in plan order up to the first gap. Only this stops a run, so that stopping does not depend on timing.
     async fn aggregate_in_order(&mut self, watcher: &mut dyn RunWatcher) -> Result<RunState, StoreError> {
         loop {
@@ -209,7 +197,7 @@ impl ActiveRun<'_> {
         // Trials beyond the last one that counts have ended only because others were slow.
         let is_final = matches!(state, RunState::Watched | RunState::Stopped(EarlyStop::MaxFail { .. } | EarlyStop::Decided));
         match state {
-            RunState::Running | RunState::Interrupted | RunState::Stopped(EarlyStop::Preflight { .. }) => {
+            RunState::Running | RunState::Interrupted | RunState::Stopped(EarlyStop::Preflight { .. } | EarlyStop::NoWorker(_)) => {
                 self.aggregate_leftovers().await?
             }
             RunState::Stopped(EarlyStop::MaxFail { .. } | EarlyStop::Decided) => {
@@ -219,9 +207,7 @@ impl ActiveRun<'_> {
         }
         let stop = if let RunState::Stopped(stop) = state { Some(stop) } else { None };
         let summary = RunSummary { stop, ..self.aggregator.finish() };
-        let record = (is_final || summary.is_complete()).then(|| summary.record.clone());
-        let (verdicts, at) = (summary.verdicts.clone(), timestamp(self.prepared.clock()));
-        self.handle.query_store(move |store| store.set_verdicts(key, &verdicts, record.as_ref(), &at)).await??;
+        set_verdicts(self.prepared, self.handle, &summary, is_final).await?;
         Ok(summary)
     }
 
@@ -244,6 +230,18 @@ impl ActiveRun<'_> {
         }
         Ok(self.waiting.remove(&n))
     }
+}
+
+/// Stores the verdicts of a run, and its record if no trial of it is left.
+pub(crate) async fn set_verdicts(
+    prepared: &PreparedRun,
+    handle: &RunHandle,
+    summary: &RunSummary,
+    is_final: bool,
+) -> Result<(), StoreError> {
+    let record = (is_final || summary.is_complete()).then(|| summary.record.clone());
+    let (key, verdicts, at) = (handle.key(), summary.verdicts.clone(), timestamp(prepared.clock()));
+    handle.query_store(move |store| store.set_verdicts(key, &verdicts, record.as_ref(), &at)).await?
 }
 
 /// Reads a batch of trials, starting at this index, that an earlier process finished.

@@ -10,14 +10,14 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 use store::{EndedTrial, TrialRow};
 
-pub(super) struct TrialRunner {
+pub(crate) struct TrialRunner {
     driver: CaseDriver,
     /// Key of the run in the store.
     run: i64,
 }
 
 /// Finished trial, in the forms for the store and for aggregation.
-pub(super) struct TrialOutput {
+pub(crate) struct TrialOutput {
     pub row: TrialRow,
     pub ended: EndedTrial,
 }
@@ -26,13 +26,13 @@ pub(super) struct TrialOutput {
 const INTERRUPT_GRACE: Duration = Duration::from_millis(250);
 
 impl TrialRunner {
-    pub(super) fn new(prepared: PreparedRun, run: i64) -> Self {
+    pub(crate) fn new(prepared: PreparedRun, run: i64) -> Self {
         Self { driver: CaseDriver { prepared }, run }
     }
 
     /// Runs the trial with this index. A crash is held back for a moment: a Ctrl-C that has ended the agent ends this run too, and
     /// then the trial is dropped with its future.
-    pub(super) async fn run_trial(&self, n: u64) -> TrialOutput {
+    pub(crate) async fn run_trial(&self, n: u64) -> TrialOutput {
         let output = self.run_at_once(n).await;
         if matches!(output.ended.ending, Ending::Crashed { .. }) {
             tokio::time::sleep(INTERRUPT_GRACE).await;

@@ -11,4 +11,6 @@ mod recordings;
 pub use auxiliary::AuxiliaryModels;
 pub use environment::RunEnvironment;
 pub use funds::RunFunds;
-pub use prepared_run::{PreparedRun, RunParts, prepare};
+pub(crate) use prepared_run::prepare_for_worker;
+pub use prepared_run::{PreparedRun, RunParts, prepare, prepare_for_watch};
+pub use recordings::uses_recordings;

@@ -12,8 +12,8 @@ use model::{Case, SubjectFile, UserError, Workspace};
 use run::external::{AgentHost, HostEnvironment, ScorerHost};
 use run::providers::cassette::has_recordings;
 use run::providers::{CassetteMode, OutageMonitor, ProviderConfig};
-use run::subjects::TrialScript;
-use run::{Clock, SecretRedactor, SubjectDeps, SubjectPool, check_tool_limit};
+use run::subjects::{SubjectUnavailable, TrialScript};
+use run::{Clock, QueueLedger, SecretRedactor, SubjectDeps, SubjectPool, check_tool_limit};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use world::{ChainKind, ForeignSource, RandomOperator};
@@ -74,6 +74,11 @@ impl PreparedRun {
         Self { plan: Arc::new(plan), cases, faults, parts }
     }
 
+    /// Returns a run of which nothing can be played.
+    pub(crate) fn for_nothing(plan: RunPlan, clock: Clock) -> Self {
+        Self::new(plan, RunParts::new(SubjectPool::default(), clock))
+    }
+
     pub fn plan(&self) -> &RunPlan {
         &self.plan
     }
@@ -120,17 +125,70 @@ pub async fn prepare(
     environment: &RunEnvironment,
     foreign: impl Future<Output = Result<ForeignSource, UserError>>,
 ) -> Result<PreparedRun, Vec<UserError>> {
+    let ttl_s = environment.cache_ttl_s().map_err(|why| vec![why])?;
+    let funds = RunFunds::new(plan.spec().settings.budget, environment.clock, ttl_s);
+    prepare_funded(plan, environment, foreign, (funds, SubjectDemand::All)).await.map(|(prepared, _)| prepared)
+}
+
+/// Builds a run for a worker, with the subjects that this machine can play. Returns the others with the reasons.
+///
+/// # Errors
+/// All mistakes together, and what the judge, the user or the attacker lack here.
+pub(crate) async fn prepare_for_worker(
+    plan: RunPlan,
+    environment: &RunEnvironment,
+    foreign: impl Future<Output = Result<ForeignSource, UserError>>,
+    ledger: Arc<QueueLedger>,
+) -> Result<(PreparedRun, Vec<SubjectUnavailable>), Vec<UserError>> {
+    let funds = RunFunds::shared(plan.spec().settings.budget, ledger);
+    prepare_funded(plan, environment, foreign, (funds, SubjectDemand::Available)).await
+}
+
+/// Builds a run that others play: nothing of it needs a key or a program of this machine.
+///
+/// # Errors
+/// All mistakes that do not depend on a machine.
+pub fn prepare_for_watch(plan: RunPlan, environment: &RunEnvironment) -> Result<PreparedRun, Vec<UserError>> {
+    let policy = RecordingPolicy::of(&plan);
+    let mut mistakes = vec![];
+    mistakes.extend(plan.acting_subjects().into_iter().filter_map(unknown_fault));
+    for file in plan.acting_subjects().into_iter().filter(|subject| subject.provider.is_llm()) {
+        if needs_budget(&plan, policy) && costs_money(file) {
+            mistakes.push(budget_error(format!("subject \"{}\"", file.name.value)));
+        }
+        mistakes.extend(tool_limit_error(&plan, file));
+    }
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    let funds = RunFunds::new(plan.spec().settings.budget, environment.clock, 0);
+    let parts = RunParts { funds, process: environment.process, ..RunParts::new(SubjectPool::default(), environment.clock) };
+    Ok(PreparedRun::new(plan, parts))
+}
+
+/// Subjects that a process must be able to play.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SubjectDemand {
+    All,
+    Available,
+}
+
+async fn prepare_funded(
+    plan: RunPlan,
+    environment: &RunEnvironment,
+    foreign: impl Future<Output = Result<ForeignSource, UserError>>,
+    (funds, demand): (RunFunds, SubjectDemand),
+) -> Result<(PreparedRun, Vec<SubjectUnavailable>), Vec<UserError>> {
     let settings = &plan.spec().settings;
-    let funds = RunFunds::new(settings.budget, environment.clock, environment.cache_ttl_s().map_err(|why| vec![why])?);
     let outages = Arc::default();
-    let BuiltModels { subjects, models, secrets } = build_models(&plan, environment, &funds, &outages)?;
+    let BuiltModels { subjects, models, secrets, missing } = build_models(&plan, environment, (&funds, demand), &outages)?;
     let chains = settings.chain.kind(environment.anvil.clone());
     let foreign = foreign.await.map_err(|why| vec![why])?;
     let (clock, process) = (environment.clock, environment.process);
     let operator = random_operator(&plan).map_err(|why| vec![why])?;
     let scorers = ScorerHost { environment: environment.surroundings.clone(), secrets: secrets.clone() };
     let parts = RunParts { subjects, models, chains, foreign, funds, outages, clock, process, operator, secrets, scorers };
-    Ok(PreparedRun::new(plan, parts))
+    Ok((PreparedRun::new(plan, parts), missing))
 }
 
 /// Returns a random operator if the run has external agents.
@@ -144,13 +202,15 @@ struct BuiltModels {
     subjects: Arc<SubjectPool>,
     models: AuxiliaryModels,
     secrets: SecretRedactor,
+    /// Subjects that this machine cannot play.
+    missing: Vec<SubjectUnavailable>,
 }
 
 /// Builds subjects and auxiliary models, each once.
 fn build_models(
     plan: &RunPlan,
     environment: &RunEnvironment,
-    funds: &RunFunds,
+    (funds, demand): (&RunFunds, SubjectDemand),
     outages: &Arc<OutageMonitor>,
 ) -> Result<BuiltModels, Vec<UserError>> {
     let policy = RecordingPolicy::of(plan);
@@ -189,14 +249,15 @@ fn build_models(
     let judge = judge.map(|choice| choice.build_judge(&deps)).transpose();
     let user = user.map(|choice| choice.build_user(&deps)).transpose();
     let attacker = attacker.map(|choice| choice.build_attacker(&deps)).transpose();
-    let pool = SubjectPool::build(plan.workspace(), &plan.acting_subjects(), &deps);
-    match (judge, user, attacker, pool) {
-        (Ok(judge), Ok(user), Ok(attacker), Ok(pool)) if mistakes.is_empty() => {
-            Ok(BuiltModels { subjects: Arc::new(pool), models: AuxiliaryModels { judge, user, attacker }, secrets })
+    let (pool, missing) = SubjectPool::build_available(plan.workspace(), &plan.acting_subjects(), &deps);
+    let is_enough = missing.is_empty() || demand == SubjectDemand::Available;
+    match (judge, user, attacker) {
+        (Ok(judge), Ok(user), Ok(attacker)) if mistakes.is_empty() && is_enough => {
+            Ok(BuiltModels { subjects: Arc::new(pool), models: AuxiliaryModels { judge, user, attacker }, secrets, missing })
         }
-        (judge, user, attacker, pool) => {
+        (judge, user, attacker) => {
             mistakes.extend([judge.err(), user.err(), attacker.err()].into_iter().flatten());
-            mistakes.extend(pool.err().unwrap_or_default().into_iter().map(UserError::from));
+            mistakes.extend(missing.into_iter().map(UserError::from));
             mistakes.dedup();
             Err(mistakes)
         }

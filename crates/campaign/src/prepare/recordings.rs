@@ -29,6 +29,12 @@ impl RecordingPolicy {
     }
 }
 
+/// Returns whether a run replays recorded replies.
+pub fn uses_recordings(plan: &RunPlan) -> bool {
+    let RecordingPolicy { subjects, judge } = RecordingPolicy::of(plan);
+    [subjects, judge].iter().any(|mode| matches!(mode, RecordingMode::Replay | RecordingMode::RecordMissing))
+}
+
 /// Opens the recordings of one model. `folder` is `None` for the embedded workspace, which has none.
 pub(super) fn open_cassette(mode: RecordingMode, folder: Option<&Path>, model: &str) -> Result<CassetteMode, UserError> {
     let cassette = || -> Result<Arc<dyn CassetteStore>, UserError> {

@@ -9,8 +9,7 @@ use model::{CaseOutcome, ContentHash, Money, PlanOutline, Score, Transcript};
 use run::OpenRun;
 use score::outcome::case_outcome;
 use std::collections::BTreeSet;
-use std::path::Path;
-use store::{EndedTrial, Journal, NewRun, RoleSpending, RunLock, Store, StoreError, StoredRun};
+use store::{EndedTrial, Journal, NewRun, RoleSpending, RunLock, Store, StoreError, StoreLocation, StoredRun};
 use tokio::sync::oneshot;
 
 /// Journal of a run, and the trials it already has.
@@ -39,23 +38,33 @@ impl RunHandle {
         }
     }
 
+    /// Starts or resumes a run that others play. Calls in flight are left alone: their workers may be alive.
+    pub fn open_to_watch(origin: RunOrigin, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
+        match origin {
+            RunOrigin::New(destination) => Self::begin(&destination, prepared),
+            RunOrigin::Resumed(locked) => Self::continue_run(*locked, prepared),
+        }
+    }
+
     /// Starts a new run.
     ///
     /// # Errors
-    /// If its file cannot be written: a run that cannot be kept spends nothing.
+    /// If its store cannot be written: a run that cannot be kept spends nothing.
     pub fn begin(destination: &RunDestination, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
         match destination {
-            RunDestination::File(path) => {
-                let unusable = |why: RunStoreError| RunStoreError::Unusable { path: path.clone(), why: why.to_string() };
-                Self::in_file(path, prepared).map_err(unusable)
-            }
+            RunDestination::Store(location) => Self::in_store(location, prepared).map_err(|error| {
+                let remedy = if let RunStoreError::Store(error @ StoreError::Postgres(_)) = &error { error.remedy() } else { "" };
+                RunStoreError::Unusable { location: location.clone(), why: error.to_string(), remedy }
+            }),
             RunDestination::Memory => Self::in_memory(prepared),
         }
     }
 
-    fn in_file(path: &Path, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
-        std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-        Self::new(open_store(path)?, prepared, RunStorage::File)
+    fn in_store(location: &StoreLocation, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
+        if location.file().is_some() {
+            std::fs::create_dir_all(location.folder())?;
+        }
+        Self::new(open_store(location)?, prepared, RunStorage::Store)
     }
 
     /// Starts a run that exists as long as the handle.
@@ -88,12 +97,18 @@ impl RunHandle {
     /// # Errors
     /// If the plan differs from the stored one.
     pub fn resume(locked: LockedRun, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
+        if plan_difference(&locked.run, prepared.plan()).is_none() {
+            locked.store.fail_orphaned_calls(locked.run.run)?;
+        }
+        Self::continue_run(locked, prepared)
+    }
+
+    fn continue_run(locked: LockedRun, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
         let LockedRun { store, run, lock } = locked;
         if let Some(what) = plan_difference(&run, prepared.plan()) {
             return Err(RunStoreError::Changed { run: run.short_id().to_owned(), what });
         }
         store.set_budget(run.run, prepared.plan().spec().settings.budget.map(Money::as_nanos))?;
-        store.fail_orphaned_calls(run.run)?;
         let mut ended = BTreeSet::new();
         store.for_each_ended(run.run, |trial| {
             let is_run_again = match case_outcome(&trial.ending, &trial.scores) {
@@ -105,7 +120,7 @@ impl RunHandle {
             }
         })?;
         store.add_telemetry(run.run, "resumed", 1)?;
-        let storage = RunStorage::File;
+        let storage = RunStorage::Store;
         Ok(Self {
             journal: Journal::new(store)?,
             run: run.run,
@@ -135,6 +150,11 @@ impl RunHandle {
     /// Returns the name to show: the record hash if the run is complete, because it is reproducible, else the short id.
     pub fn name<'s>(&'s self, summary: &'s RunSummary) -> &'s str {
         if summary.is_complete() { summary.record.short() } else { self.short_id() }
+    }
+
+    /// Returns the key of the run in the store.
+    pub fn run_key(&self) -> i64 {
+        self.run
     }
 
     /// Returns the number of trials that ended before this process started.
@@ -231,7 +251,7 @@ fn run_id(prepared: &PreparedRun) -> String {
 }
 
 /// Returns the first difference between a stored run and a plan.
-fn plan_difference(run: &StoredRun, plan: &RunPlan) -> Option<&'static str> {
+pub(crate) fn plan_difference(run: &StoredRun, plan: &RunPlan) -> Option<&'static str> {
     let old: &PlanOutline = run.plan.as_ref()?;
     let new = plan.outline();
     if old.cases != new.cases {

@@ -23,6 +23,7 @@ mod stored_runs;
 mod tools;
 mod usage_hint;
 mod view;
+mod work;
 mod world;
 
 pub(crate) use chat::{CalibrateArgs, CaseCommand, CaseNewArgs, ChatArgs, JudgeCommand};
@@ -41,11 +42,12 @@ pub(crate) use report_files::{ReportFileArgs, ReportKind};
 pub(crate) use run::{DefenceArg, ImportedToolArgs, RunArgs, SmokeArgs};
 pub(crate) use selftest::SelftestArgs;
 pub(crate) use shrink::ShrinkArgs;
-pub(crate) use store::StoreArgs;
+pub(crate) use store::{StoreArgs, StoreCommand, StoreCopyArgs};
 pub(crate) use stored_runs::{CostArgs, RunExportArgs, RunExportFormat, RunsCommand, ScoreArgs, ShowArgs};
 pub(crate) use tools::{ConfusableArgs, ExportArgs, ImportArgs, InitArgs, ServerArgs, ToolShape, ToolsCommand};
 pub(crate) use usage_hint::usage_hint;
 pub(crate) use view::ViewArgs;
+pub(crate) use work::WorkArgs;
 pub(crate) use world::{CallArgs, SendArgs, ServeArgs, WorldArgs, WorldCommand};
 
 use clap::builder::styling::{AnsiColor, Styles};
@@ -130,6 +132,11 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  bardo-eval run                          the lexical baseline: no key, no network\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --suite behavior --dry-run\n  bardo-eval run --subject 'process:python3 agent.py' --limit 5 --timeout 30 --max-fail 3"
     )]
     Run(Box<RunArgs>),
+    /// Play trials of runs that were started with `run --workers 0`, on any machine with the same store
+    #[command(
+        after_help = "Examples:\n  bardo-eval run --store postgres://evals@db/evals --workers 0 --subject claude-sonnet --budget 50\n  bardo-eval work --store postgres://evals@db/evals                  on each machine\n  bardo-eval work --store postgres://evals@db/evals --once --concurrency 32\n\nSIGTERM ends the worker after the trials in flight. Exit codes: 0 stopped or nothing left, 2 refused (another version, workspace or a store that is no PostgreSQL database), 3 the store failed."
+    )]
+    Work(WorkArgs),
     /// Run a config of promptfoo; `run CONFIG.yaml` is the same
     #[command(
         after_help = "Examples:\n  bardo-eval run promptfooconfig.yaml -o results.json\n  bardo-eval run promptfooconfig.yaml --compat promptfoo -j 16 -o junit.xml\n  bardo-eval run promptfooconfig.yaml --filter-pattern swap --repeat 3 --var chain=base\n\nExit codes: 0 all tests passed, 1 a test failed, 2 mistakes in the config (nothing was run), 3 a test is in error or none was selected. With --compat promptfoo: 0, 100 for failed tests, 1 for mistakes."
@@ -159,6 +166,9 @@ pub(crate) enum CliCommand {
     /// List, show and remove stored runs
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// Copy runs between stores
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Rescore a stored run with the current scorers and gates, or score logs of other frameworks; nothing is run
     #[command(
         after_help = "Examples:\n  bardo-eval score\n  bardo-eval score 8d41f0 --confidence 0.95 --rule-out 0.05\n  bardo-eval score 8d41f0 --workspace changed-evals\n  bardo-eval score results/airline.json --from tau2\n  bardo-eval score 'runs/**/*.json' --forbidden 'send_money(recipient=US133000000121212121212)'\n  bardo-eval score traces.jsonl --workspace evals"

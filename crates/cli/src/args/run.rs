@@ -150,6 +150,12 @@ pub(crate) struct RunArgs {
     /// Model for personas: a subject with a model; without it personas follow their script
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
+    /// With 0, plan and watch the run and leave its trials to `bardo-eval work` on any machine; needs a store on PostgreSQL
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=0), conflicts_with_all = ["no_store", "dry_run", "record", "record_missing", "allow_writes"])]
+    pub workers: Option<u64>,
+    /// Seconds to wait for a worker that can play what is left, with --workers 0; then the run ends incomplete
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub worker_wait: u64,
     /// Print the plan and run nothing
     #[arg(long)]
     pub dry_run: bool,

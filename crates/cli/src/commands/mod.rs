@@ -29,10 +29,12 @@ mod selftest;
 mod show;
 mod shrink;
 mod smoke;
+mod store_copy;
 mod tools;
 mod traffic;
 mod view;
 mod watch;
+mod work;
 mod world;
 
 pub(crate) use case::case;
@@ -60,9 +62,11 @@ pub(crate) use selftest::selftest;
 pub(crate) use show::show;
 pub(crate) use shrink::shrink;
 pub(crate) use smoke::smoke;
+pub(crate) use store_copy::store;
 pub(crate) use tools::tools;
 pub(crate) use view::view;
 pub(crate) use watch::watch;
+pub(crate) use work::work;
 pub(crate) use world::world;
 
 use crate::exit::ExitKind;

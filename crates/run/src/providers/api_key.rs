@@ -1,6 +1,7 @@
 //! API key of a vendor: read from the environment by the CLI, sent in one header, never displayed.
 
 use crate::secrets::{MIN_SECRET_LEN, REDACTED};
+use model::ContentHash;
 use std::fmt;
 
 #[derive(Clone, PartialEq, Eq)]
@@ -12,6 +13,11 @@ impl ApiKey {
         let text = text.trim();
         let fits = text.len() >= MIN_SECRET_LEN && text.chars().all(|c| c.is_ascii_graphic());
         fits.then(|| Self(text.to_owned()))
+    }
+
+    /// Returns a name for the key that does not reveal it.
+    pub(super) fn fingerprint(&self) -> String {
+        ContentHash::of_text(&format!("key of a vendor: {}", self.0)).short().to_owned()
     }
 
     pub(super) fn expose(&self) -> &str {

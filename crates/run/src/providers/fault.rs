@@ -1,7 +1,7 @@
 //! Provider faults, with their retry and billing rules.
 
 use crate::budget::BudgetExhausted;
-use crate::ledger::LedgerFault;
+use crate::ledger::{LedgerFault, ReservationFault};
 use std::fmt;
 use std::time::Duration;
 
@@ -84,6 +84,11 @@ impl FaultKind {
         }
     }
 
+    /// Reports whether the vendor takes fewer calls than it is sent.
+    pub fn is_throttling(self) -> bool {
+        matches!(self, FaultKind::RateLimited | FaultKind::Overloaded)
+    }
+
     /// Reports whether the vendor may bill the failed attempt; it is then charged its ceiling.
     pub fn may_be_billed(self) -> bool {
         match self {
@@ -158,6 +163,15 @@ impl std::error::Error for ProviderFault {}
 impl From<LedgerFault> for ProviderFault {
     fn from(fault: LedgerFault) -> Self {
         Self::new(FaultKind::Harness, fault.to_string())
+    }
+}
+
+impl From<ReservationFault> for ProviderFault {
+    fn from(fault: ReservationFault) -> Self {
+        match fault {
+            ReservationFault::Ledger(fault) => fault.into(),
+            ReservationFault::Unfunded(exhausted) => exhausted.into(),
+        }
     }
 }
 

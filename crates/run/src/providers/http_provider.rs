@@ -10,7 +10,7 @@ use super::tool_names::{ToolNameMap, VendorLimits};
 use super::wire::{WireFormat, expect_object};
 use crate::budget::{Budget, BudgetReservation};
 use crate::clock::Clock;
-use crate::ledger::Ledger;
+use crate::ledger::{BillingDoubt, Ledger};
 use crate::secrets::SecretRedactor;
 use async_trait::async_trait;
 use model::{ModelPrice, Money};
@@ -42,6 +42,8 @@ pub(super) struct HttpProvider {
     pub(super) budget: Arc<Budget>,
     pub(super) clock: Clock,
     pub(super) ledger: Arc<dyn Ledger>,
+    /// Server and fingerprint of the key, for limits that machines share.
+    pub(super) vendor: String,
 }
 
 impl fmt::Debug for HttpProvider {
@@ -60,7 +62,10 @@ impl Provider for HttpProvider {
         let names = ToolNameMap::new(self.wire.vendor_limits(), &ask.request().tools)?;
         let body = self.wire.request_body(ask, self.stream).to_string();
         let reservation = self.reserve(ask, body.len()).await?;
-        self.ledger.reserve(&ask.call, reservation.ceiling()).await?;
+        if let Err(fault) = self.ledger.reserve_at(&ask.call, reservation.ceiling(), &self.vendor).await {
+            reservation.release();
+            return Err(fault.into());
+        }
         match self.send(body).await {
             Ok(reply) => self.settle(ask, reservation, restore_tool_names(reply, &names)).await,
             Err(fault) => Err(self.fail(ask, reservation, fault).await),
@@ -84,8 +89,17 @@ impl HttpProvider {
     async fn settle(&self, ask: &ModelCall, reservation: BudgetReservation, reply: ModelReply) -> Result<ModelReply, ProviderFault> {
         let reply = self.redact_reply(reply)?;
         let paid = match (&self.price, &reply.usage) {
-            (Some(price), Some(usage)) if usage.input > 0 => reservation.settle(cost(price, usage)),
-            (Some(_), _) => reservation.settle_unreadable(),
+            (Some(price), Some(usage)) if usage.input > 0 => {
+                let cost = cost(price, usage);
+                if reservation.is_impossible(cost) {
+                    self.ledger.record_doubt(BillingDoubt::Impossible).await?;
+                }
+                reservation.settle(cost)
+            }
+            (Some(_), _) => {
+                self.ledger.record_doubt(BillingDoubt::Unreadable).await?;
+                reservation.settle_unreadable()
+            }
             (None, _) => reservation.settle(Money::ZERO),
         };
         self.ledger.settle(&ask.call, paid, &super::settled_reply::keyed_reply_json(ask, &reply)).await?;
@@ -95,7 +109,11 @@ impl HttpProvider {
     async fn fail(&self, ask: &ModelCall, reservation: BudgetReservation, fault: ProviderFault) -> ProviderFault {
         let paid = if fault.kind.may_be_billed() { reservation.ceiling() } else { Money::ZERO };
         reservation.settle(paid);
-        match self.ledger.fail(&ask.call, paid, &fault.to_string()).await {
+        let throttled = match fault.kind.is_throttling() {
+            true => self.ledger.record_throttle(&ask.call, fault.wait).await,
+            false => Ok(()),
+        };
+        match throttled.and(self.ledger.fail(&ask.call, paid, &fault.to_string()).await) {
             Ok(()) => fault,
             Err(ledger) => ledger.into(),
         }

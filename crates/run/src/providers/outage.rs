@@ -46,7 +46,8 @@ impl OutageMonitor {
         drop(self.first.subscribe().wait_for(Option::is_some).await);
     }
 
-    fn declare(&self, outage: VendorOutage) {
+    /// Declares an outage, unless there is one already.
+    pub fn declare(&self, outage: VendorOutage) {
         self.first.send_if_modified(|first| {
             let is_first = first.is_none();
             first.get_or_insert(outage);

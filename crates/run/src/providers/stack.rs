@@ -201,8 +201,8 @@ fn http_provider(
     Ok(HttpProvider {
         wire,
         client,
-        url,
         secrets: config.secrets.including(key.iter().map(ApiKey::expose)),
+        vendor: vendor_account(&url, key.as_ref()),
         key,
         price: file.price.clone(),
         stream: file.stream,
@@ -210,7 +210,14 @@ fn http_provider(
         budget: config.budget.clone(),
         clock: config.clock,
         ledger: config.ledger.clone(),
+        url,
     })
+}
+
+/// Returns the server, and a fingerprint of the key, which does not reveal it.
+fn vendor_account(url: &Url, key: Option<&ApiKey>) -> String {
+    let server = url.origin().ascii_serialization();
+    key.map_or_else(|| server.clone(), |key| format!("{server} {}", key.fingerprint()))
 }
 
 fn endpoint_url(file: &SubjectFile, path: &str, has_key: bool) -> Result<Url, ProviderBuildError> {

@@ -7,6 +7,8 @@ mod environment;
 mod fault;
 mod group;
 mod open;
+pub mod queue;
+mod queue_tables;
 mod runs;
 mod schema;
 mod session;

@@ -7,7 +7,7 @@ pub const SCHEMA_NAME: &str = "bardo_eval";
 
 /// Steps from an empty database to the version of this program. The version of a store is the number of steps it has seen. A step that was
 /// published is never changed; a later version adds one.
-pub(super) const MIGRATIONS: &[&str] = &[RUNS];
+pub(super) const MIGRATIONS: &[&str] = &[RUNS, super::queue_tables::QUEUE_TABLES];
 
 const RUNS: &str = r#"
 CREATE TABLE runs (

@@ -2,7 +2,7 @@
 
 use crate::io::CliOutput;
 use crate::report::{escape_control, output_hint, output_lines};
-use campaign::{EarlyStop, RunSummary};
+use campaign::{EarlyStop, RunSummary, StrandedTrials};
 use model::Ending;
 use model::transcript::FaultSource;
 
@@ -18,6 +18,7 @@ pub(super) fn stop_message(io: &CliOutput, summary: &RunSummary, resume: Option<
             let (ended, planned) = (summary.outcomes.ended(), model::count(summary.outcomes.planned(), "trial"));
             format!("stopped by --stop-when-decided: every gate is decided after {ended} of {planned}")
         }
+        EarlyStop::NoWorker(stranded) => stranded_message(stranded, resume),
         EarlyStop::Preflight { case, subject, ending, output } => {
             let (subject, case, ended) = (escape_control(subject), escape_control(case), escape_control(&ending.to_string()));
             let mut lines =
@@ -35,6 +36,18 @@ pub(super) fn stop_message(io: &CliOutput, summary: &RunSummary, resume: Option<
             lines.join("\n")
         }
     })
+}
+
+/// Says which trials no worker can play, and why.
+fn stranded_message(stranded: &StrandedTrials, resume: Option<&str>) -> String {
+    let (trials, subjects) = (model::count(stranded.trials, "trial"), escape_control(&stranded.subjects.join(", ")));
+    let mut lines = vec![format!("no worker could play {trials} of {subjects} within {} seconds", stranded.waited_s)];
+    if stranded.reasons.is_empty() {
+        lines.push("no worker is connected; start one with `bardo-eval work` and the same --store".to_owned());
+    }
+    lines.extend(stranded.reasons.iter().map(|reason| format!("worker {}", escape_control(reason))));
+    lines.extend(resume.map(|resume| format!("resume with: {resume} --workers 0")));
+    lines.join("\n")
 }
 
 /// Returns what helps against an ending that says that an agent does not work.

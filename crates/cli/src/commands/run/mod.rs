@@ -7,6 +7,7 @@ mod fingerprints;
 mod last_failed;
 mod outcome;
 mod progress;
+mod queued;
 mod start;
 
 use super::compare::NamedSide;
@@ -20,10 +21,12 @@ use crate::{files, report};
 use campaign::{PreparedRun, RedTeamReport, RunEnvironment, RunHandle, RunPlan, RunStorage, prepare};
 use model::{CaseTexts, SuiteKind, UserError, Workspace};
 use outcome::{ExecutedRun, RunStop, print_run_report, red_team_reports};
-use progress::execute_watched;
+use progress::{TrialPlayer, execute_watched};
+pub(super) use queued::PROGRAM;
 use start::RunStart;
 pub(super) use start::run_environment;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Tier without trials; `run --tier 1` is `smoke`.
 const SMOKE_TIER: u64 = 1;
@@ -86,14 +89,29 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         let options = plan.spec().options.clone();
         let answers = imported_tools::parse_tool_answers(source, workspace, &options.foreign_tools, ServerAccess::of(&options));
         let environment = run_environment(source, sandbox, plan.spec())?;
-        let prepared = prepare(plan, &environment, answers).await?;
-        let handle = RunHandle::open(origin, &prepared)?;
+        let prepared = match args.workers {
+            Some(_) => queued::prepare_watch(args, plan, &environment)?,
+            None => prepare(plan, &environment, answers).await?,
+        };
+        let handle = match args.workers {
+            Some(_) => RunHandle::open_to_watch(origin, &prepared)?,
+            None => {
+                queued::take_over(args, &origin)?;
+                RunHandle::open(origin, &prepared)?
+            }
+        };
         write_run_id(args, &handle)?;
-        if handle.storage() == RunStorage::File {
+        if handle.storage() == RunStorage::Store {
             fingerprints::save_fingerprint(&args.store.store, source, workspace);
         }
         let stopwatch = prepared.clock().stopwatch();
-        let summary = execute_watched(io, &prepared, &handle).await?;
+        let published = match args.workers {
+            Some(_) => Some(queued::publish(io, source, args, (&prepared, &handle)).await?),
+            None => None,
+        };
+        let wait = Duration::from_secs(args.worker_wait);
+        let player = published.as_ref().map_or(TrialPlayer::ThisProcess, |published| TrialPlayer::Workers(published, wait));
+        let summary = execute_watched(io, &prepared, &handle, player).await?;
         let elapsed = stopwatch.elapsed();
         let mut red_team = red_team_reports(&handle, prepared.plan().workspace(), &summary);
         if let Some(folder) = &args.shrink {
@@ -133,7 +151,7 @@ async fn enforced_reports(
     let answers = imported_tools::parse_tool_answers(source, plan.workspace(), &options.foreign_tools, ServerAccess::of(options));
     let prepared = prepare(again, environment, answers).await?;
     let handle = RunHandle::in_memory(&prepared)?;
-    let summary = execute_watched(io, &prepared, &handle).await?;
+    let summary = execute_watched(io, &prepared, &handle, TrialPlayer::ThisProcess).await?;
     let mut reports = red_team_reports(&handle, prepared.plan().workspace(), &summary);
     for report in &mut reports {
         report.subject = format!("{} with enforced hooks", report.subject);

@@ -2,7 +2,9 @@
 
 use crate::io::CliOutput;
 use ::run::Stopwatch;
-use campaign::{CancellationToken, PreparedRun, RunHandle, RunSummary, RunWatcher, WatchedTrial, WatcherDecision, execute};
+use campaign::{
+    CancellationToken, PreparedRun, PublishedRun, RunHandle, RunSummary, RunWatcher, WatchedTrial, WatcherDecision, execute, watch,
+};
 use model::{CaseOutcome, Money};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,9 +16,22 @@ use tokio::time::{MissedTickBehavior, interval};
 const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
 const LOG_INTERVAL: Duration = Duration::from_secs(30);
 
+/// Process that plays the trials of a run.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum TrialPlayer<'p> {
+    ThisProcess,
+    /// Workers, and the time to wait for one that can play what is left.
+    Workers(&'p PublishedRun, Duration),
+}
+
 /// Executes the run. Ctrl-C, SIGTERM and SIGHUP cancel it; trials that have ended are stored. A second signal does not wait
 /// for them.
-pub(super) async fn execute_watched(io: &CliOutput, prepared: &PreparedRun, handle: &RunHandle) -> Result<RunSummary, StoreError> {
+pub(super) async fn execute_watched(
+    io: &CliOutput,
+    prepared: &PreparedRun,
+    handle: &RunHandle,
+    player: TrialPlayer<'_>,
+) -> Result<RunSummary, StoreError> {
     let cancel = CancellationToken::new();
     let interrupt = cancel.clone();
     let listener = tokio::spawn(async move {
@@ -34,7 +49,13 @@ pub(super) async fn execute_watched(io: &CliOutput, prepared: &PreparedRun, hand
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // The first tick is due at once.
     ticks.tick().await;
-    let mut run = std::pin::pin!(execute(prepared, handle, &mut watcher, cancel));
+    let run = async {
+        match player {
+            TrialPlayer::ThisProcess => execute(prepared, handle, &mut watcher, cancel).await,
+            TrialPlayer::Workers(published, wait) => watch(prepared, handle, published, &mut watcher, (cancel, wait)).await,
+        }
+    };
+    let mut run = std::pin::pin!(run);
     let summary = loop {
         tokio::select! {
             summary = &mut run => break summary,

@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 /// Cost of a call of `priced`: 1,000 tokens in at 10 USD per million, 100 out at 20.
 pub(crate) const COST_NANOS: u64 = 12_000_000;
 
-const RUN_TIMEOUT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(crate) struct CrashFixture {
     folder: TempDir,
@@ -79,7 +79,7 @@ impl CrashFixture {
         self.folder.path()
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
         command.args(args).current_dir(self.folder.path()).env_clear().kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -155,7 +155,7 @@ impl CrashOutput {
     }
 }
 
-async fn wait_for_exit(child: Child) -> CrashOutput {
+pub(crate) async fn wait_for_exit(child: Child) -> CrashOutput {
     let output = timeout(RUN_TIMEOUT, child.wait_with_output()).await.unwrap_or_else(|_| panic!("the program hangs")).unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     CrashOutput { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }

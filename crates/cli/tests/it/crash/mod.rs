@@ -6,7 +6,7 @@
     reason = "the test starts, watches and kills the program, and fails by panicking"
 )]
 
-mod fixture;
+pub(crate) mod fixture;
 mod outage;
 mod schedules;
 #[cfg(target_os = "linux")]
