@@ -168,6 +168,11 @@ pub(crate) fn list_runs(path: &Path) -> Result<Vec<StoredRun>, UserError> {
     Ok(open_existing_store(path)?.runs()?)
 }
 
+/// Fails if there is no store, or it cannot be opened. Does not count the trials of its runs.
+pub(crate) fn check_store(path: &Path) -> Result<(), UserError> {
+    open_existing_store(path).map(drop)
+}
+
 fn open_existing_store(path: &Path) -> Result<Store, UserError> {
     // Opening would create a missing store; reading must not.
     if !files::exists(path) {

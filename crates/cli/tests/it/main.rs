@@ -57,4 +57,5 @@ mod spec_bounds;
 mod thefts;
 mod tier_judge;
 mod view;
+mod view_browser;
 mod world;

@@ -10,7 +10,7 @@ const HOSTILE: &str =
     "<script>alert(1)</script> \\\"><img src=x onerror=alert(2)> </title><svg onload=alert(3)> \\u202E\\u001B[31m {{7*7}} ";
 
 /// Running viewer; killed on drop.
-struct ViewerProcess {
+pub(crate) struct ViewerProcess {
     child: Child,
     host: String,
     token: String,
@@ -32,7 +32,8 @@ struct PageAnswer {
 }
 
 impl ViewerProcess {
-    fn start(folder: &TestFolder) -> Self {
+    /// Starts a viewer; its token is not used yet.
+    pub(crate) fn spawn(folder: &TestFolder) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_bardo-eval"))
             .arg("view")
             .current_dir(folder.path(""))
@@ -45,7 +46,16 @@ impl ViewerProcess {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (host, token) = line.trim().strip_prefix("http://").unwrap().split_once("/runs?token=").unwrap();
-        let mut viewer = Self { host: host.to_owned(), token: token.to_owned(), cookie: String::new(), child };
+        Self { host: host.to_owned(), token: token.to_owned(), cookie: String::new(), child }
+    }
+
+    /// Returns the printed address.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/runs?token={}", self.host, self.token)
+    }
+
+    fn start(folder: &TestFolder) -> Self {
+        let mut viewer = Self::spawn(folder);
         let login = viewer.get(&format!("/runs?token={}", viewer.token));
         assert_eq!(login.status, 303, "{}", login.head);
         let cookie = login.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();

@@ -106,11 +106,9 @@ mod tests {
         for url in ["http://127.0.0.1:8545", "https://node.example/base/rpc"] {
             assert_eq!(url.parse(), Ok(RpcSource::Url(url.into())));
         }
-        for url in [
-            "https://user:word@node.example",
-            "https://node.example/?key=abc",
-            "https://node.example/v3/0123456789abcdef0123456789abcdef",
-        ] {
+        for url in
+            ["https://user:word@node.example", "https://node.example/?key=abc", "https://node.example/v3/0123456789abcdef0123456789abcdef"]
+        {
             assert_eq!(url.parse::<RpcSource>(), Err(RpcSourceError::Secret), "{url}");
         }
         for text in ["", "env:", "env:A B", "file:///etc/passwd", "https:///x", "node.example"] {

@@ -1,17 +1,22 @@
 //! `view`: serves stored runs to a browser on this machine until stopped.
 
+mod attacks;
+mod production;
+mod reports;
+
 use crate::args::{ReportFormat, ViewArgs};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report::{self, FORMAT};
 use crate::stored_runs;
 use crate::workspace_source::WorkspaceSource;
-use campaign::open_store;
 use model::{UserError, Workspace};
+use production::ProductionReader;
+use reports::StoredReports;
 use serde_json::json;
 use serve::viewer::{ViewerSecrets, ViewerServer, ViewerSources};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use world::endpoints::TrialToken;
 
 pub(crate) fn view(io: &CliOutput, source: &WorkspaceSource, args: &ViewArgs) -> ExitKind {
@@ -36,7 +41,7 @@ pub(crate) fn view(io: &CliOutput, source: &WorkspaceSource, args: &ViewArgs) ->
 /// Returns the path of the first page. Fails if there is no store, or the named run is not in it.
 fn first_page(args: &ViewArgs) -> Result<String, UserError> {
     match args.run.as_deref() {
-        None => stored_runs::list_runs(&args.store.store).map(|_| "/runs".to_owned()),
+        None => stored_runs::check_store(&args.store.store).map(|()| "/runs".to_owned()),
         Some(run) => stored_runs::open_run(&args.store.store, Some(run)).map(|opened| format!("/runs/{}", opened.run.short_run_id())),
     }
 }
@@ -58,8 +63,14 @@ async fn serve(io: &CliOutput, source: &WorkspaceSource, workspace: Workspace, a
     if args.open {
         open_browser(io, &url);
     }
-    let path = args.store.store.clone();
-    let sources = ViewerSources { workspace: Arc::new(workspace), label: source.label(), open_store: Arc::new(move || open_store(&path)) };
+    let workspace = Arc::new(workspace);
+    let reports = StoredReports {
+        store: args.store.store.clone(),
+        workspace: workspace.clone(),
+        production: ProductionReader::new(args.traces.traces.clone()),
+        kept: Mutex::default(),
+    };
+    let sources = ViewerSources { workspace, label: source.label(), reports: Arc::new(reports) };
     let stop = async {
         // Without signals the server runs until the process is killed.
         if crate::signals::stop_requested().await.is_err() {
