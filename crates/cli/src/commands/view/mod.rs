@@ -8,16 +8,20 @@ use crate::args::{ReportFormat, ViewArgs};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report::{self, FORMAT};
-use crate::stored_runs;
 use crate::workspace_source::WorkspaceSource;
+use crate::{files, stored_runs};
 use model::{UserError, Workspace};
 use production::ProductionReader;
 use reports::StoredReports;
 use serde_json::json;
 use serve::viewer::{ViewerSecrets, ViewerServer, ViewerSources};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use world::endpoints::TrialToken;
+
+/// File beside the store that a browser opens.
+const OPENER: &str = "view-open.html";
 
 pub(crate) fn view(io: &CliOutput, source: &WorkspaceSource, args: &ViewArgs) -> ExitKind {
     let workspace = match super::open_workspace(io, source, "view") {
@@ -61,7 +65,7 @@ async fn serve(io: &CliOutput, source: &WorkspaceSource, workspace: Workspace, a
     io.print_result(&text, ExitKind::Clean);
     io.print_message("the address works once, then a cookie opens the pages; press Ctrl-C to stop");
     if args.open {
-        open_browser(io, &url);
+        open_browser(io, &args.store.store, &url);
     }
     let workspace = Arc::new(workspace);
     let reports = StoredReports {
@@ -77,14 +81,31 @@ async fn serve(io: &CliOutput, source: &WorkspaceSource, workspace: Workspace, a
             std::future::pending::<()>().await;
         }
     };
-    server.serve(sources, secrets, stop).await.map_err(UserError::caused_by)
+    let served = server.serve(sources, secrets, stop).await.map_err(UserError::caused_by);
+    if args.open {
+        // The token in it was used or will never be.
+        drop(files::remove_if_exists(&args.store.store.with_file_name(OPENER)));
+    }
+    served
+}
+
+/// Page that leads to the address. Other users of the machine can see the arguments of a program, so the browser is given this file instead of the
+/// address with its token.
+fn write_opener(store: &Path, url: &str) -> std::io::Result<PathBuf> {
+    let path = std::path::absolute(store.with_file_name(OPENER))?;
+    let page = format!(
+        "<!DOCTYPE html><title>bardo-eval</title><meta http-equiv=\"refresh\" content=\"0;url={url}\"><a href=\"{url}\">Open the viewer</a>\n"
+    );
+    files::write_private(&path, &page)?;
+    Ok(path)
 }
 
 /// Opens the default browser. The address is printed as well, so a failure is only a message.
-fn open_browser(io: &CliOutput, url: &str) {
+fn open_browser(io: &CliOutput, store: &Path, url: &str) {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let started = Command::new(program).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    if let Err(error) = started {
+    let start =
+        |opener: PathBuf| Command::new(program).arg(opener).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    if let Err(error) = write_opener(store, url).and_then(start) {
         io.print_message(&format!("cannot start {program}: {error}; open the address yourself"));
     }
 }
