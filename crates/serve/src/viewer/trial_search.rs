@@ -35,7 +35,7 @@ pub(super) fn find_trials(
         // A run that was removed since it was indexed is left out.
         let Some(id) = pooled.store.run_id(run)? else { continue };
         let id = id.get(..12).unwrap_or(&id).to_owned();
-        for trial in pooled.store.trials_at(run, filter, &positions)?.rows.into_iter().rev() {
+        for trial in pooled.store.trials_at(run, filter, &positions)?.into_iter().rev() {
             if trials.len() == MOST {
                 return Ok(FoundTrials { trials, next: last });
             }

@@ -2,10 +2,13 @@
 
 use super::words::trial_words;
 use super::{IndexCoverage, SearchIndex, SearchPosition};
-use crate::{RunCounts, Store, StoreError};
+use crate::selection::{RunCounts, RunHead};
+use crate::{Store, StoreError};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
 
+/// Characters of a content hash in the index.
+const HASH_CHARS: usize = 16;
 /// Trials in one commit.
 const GROUP: usize = 500;
 
@@ -22,7 +25,7 @@ impl SearchIndex {
     ///
     /// Fails if the store cannot be read or the index cannot be written.
     pub fn update(&self, store: &Store, most: usize) -> Result<IndexCoverage, StoreError> {
-        let stored = store.run_states()?;
+        let stored: Vec<RunHead> = store.engine.run_heads(i64::MAX, usize::MAX)?;
         let mut known = self.known_runs()?;
         let (mut left, mut behind) = (most, 0);
         for state in &stored {
@@ -39,8 +42,8 @@ impl SearchIndex {
             let (added, is_covered) = self.update_run(store, state.run, left)?;
             left = left.saturating_sub(added);
             if is_covered {
-                let counts = store.run_counts(state.run)?;
-                self.set_run(state.run, &state.id, state.is_complete, &counts)?;
+                let counts = store.engine.run_counts(state.run)?;
+                self.set_run(state.run, &state.id, state.ended.is_some(), &counts)?;
             } else {
                 behind += 1;
             }
@@ -77,8 +80,8 @@ impl SearchIndex {
     fn update_run(&self, store: &Store, run: i64, most: usize) -> Result<(usize, bool), StoreError> {
         let mut indexed = self.contents(run)?;
         let mut missing = vec![];
-        for (n, content) in store.trial_contents(run)? {
-            if indexed.remove(&n).as_ref() != Some(&content) {
+        for (n, content) in store.engine.trial_contents(run)? {
+            if indexed.remove(&n).as_deref() != Some(short_hash(&content)) {
                 missing.push(n);
             }
         }
@@ -99,11 +102,13 @@ impl SearchIndex {
     }
 
     fn add_trial(&self, store: &Store, at: SearchPosition) -> Result<(), StoreError> {
-        let Some(text) = store.trial_text(at.run, at.n)? else { return Ok(()) };
+        let Some(text) = store.engine.trial_text(at.run, at.n)? else { return Ok(()) };
         self.remove_trial(at)?;
         let words = trial_words(&text.case, &text.events, &text.scores);
         self.connection.prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")?.execute(params![at.doc(), words])?;
-        self.connection.prepare_cached("INSERT INTO docs (doc, content) VALUES (?1, ?2)")?.execute(params![at.doc(), text.content])?;
+        self.connection
+            .prepare_cached("INSERT INTO docs (doc, content) VALUES (?1, ?2)")?
+            .execute(params![at.doc(), short_hash(&text.content)])?;
         Ok(())
     }
 
@@ -143,4 +148,9 @@ impl SearchIndex {
     fn transaction(&self) -> Result<Transaction<'_>, StoreError> {
         Ok(Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?)
     }
+}
+
+/// Returns the begin of a content hash, enough to tell trials of one position apart.
+fn short_hash(content: &str) -> &str {
+    content.get(..HASH_CHARS).unwrap_or(content)
 }

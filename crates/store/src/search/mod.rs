@@ -8,7 +8,7 @@ mod words;
 
 pub use query::{SearchPosition, SearchTerms};
 
-use crate::open::create_private;
+use crate::sqlite::create_private;
 use crate::{Store, StoreError};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -115,9 +115,9 @@ impl SearchIndex {
 }
 
 impl Store {
-    /// Returns the path of the store; absent for one in memory.
+    /// Returns the file of the store; absent for one in memory or in a database.
     pub fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
+        self.engine.file()
     }
 }
 
