@@ -3,6 +3,7 @@
 
 mod charts;
 mod compare;
+mod delegation_graph;
 mod filter_form;
 mod frame;
 mod production;

@@ -1,10 +1,11 @@
 //! Workspace: tools, agents with their delegations, skills and gates, and how many cases exercise each.
 
+use super::delegation_graph::delegation_graph;
 use super::frame::{PageAssets, frame};
 use super::{query_value, shown};
 use maud::{Markup, html};
+use model::Workspace;
 use model::suite::{CaseSurface, ReferenceAction};
-use model::{Agent, Workspace};
 use present::judgement_text::bound;
 use std::collections::BTreeMap;
 
@@ -89,32 +90,6 @@ fn agents(workspace: &Workspace, uses: &SurfaceUses<'_>) -> Markup {
                 }
             } }
         } }
-    }
-}
-
-/// Draws the delegations as arcs between agents on a line. Larger graphs are only listed.
-fn delegation_graph(agents: &[Agent]) -> Markup {
-    const STEP: usize = 18;
-    let at = |name: &str| agents.iter().position(|agent| agent.name.value == name);
-    let edges: Vec<(usize, usize)> =
-        agents.iter().enumerate().flat_map(|(from, agent)| agent.delegates_to.iter().filter_map(move |to| Some((from, at(to)?)))).collect();
-    let height = agents.len() * STEP + 10;
-    html! {
-        @if (2..=60).contains(&agents.len()) && !edges.is_empty() {
-            details {
-                summary { "Draw the " (edges.len()) " delegations" }
-                div.wide tabindex="0" {
-                    svg width="640" height=(height) viewBox={ "0 0 640 " (height) } role="img" aria-label={ (edges.len()) " delegations between " (agents.len()) " agents; the table lists them" } {
-                        @for (from, to) in &edges {
-                            @let (y1, y2) = (from * STEP + 12, to * STEP + 12);
-                            @let bend = 260 + from.abs_diff(*to) * 8;
-                            path class="axis" fill="none" d={ "M 230 " (y1) " C " (bend) " " (y1) " " (bend) " " (y2) " 230 " (y2) } {}
-                        }
-                        @for (n, agent) in agents.iter().enumerate() { text x="222" y=(n * STEP + 16) text-anchor="end" font-size="12" fill="currentColor" { (shown(&agent.name)) } }
-                    }
-                }
-            }
-        }
     }
 }
 

@@ -21,7 +21,7 @@ use axum::routing::get;
 use model::GateWindow;
 use serde::Deserialize;
 use std::sync::Arc;
-use store::{RunListing, SearchPosition, Store, StoreError, StoredRun};
+use store::{IndexCoverage, RunListing, SearchPosition, Store, StoreError, StoredRun};
 
 /// Runs and trials on one page.
 const RUNS: usize = 25;
@@ -182,17 +182,16 @@ struct PositionQuery {
 
 /// Adds new trials to the index, and says if it is missing or behind.
 fn index_note(state: &ViewerState, pooled: &PooledStore) -> Option<String> {
-    if pooled.index.is_none() {
-        return Some(
-            "There is no search index, because the folder of the store cannot be written to. Words are looked for as one text.".to_owned(),
-        );
-    }
     match state.stores.fill_index(pooled, CATCH_UP) {
+        Ok(None) => {
+            let why = "There is no search index: it is made beside a store in a file, in a folder that can be written to.";
+            Some(format!("{why} Words are looked for as one text in the events of one run."))
+        }
         Ok(Some(coverage)) if coverage.behind == 0 => None,
+        Ok(Some(IndexCoverage { behind: usize::MAX, .. })) => Some("The search index is being made.".to_owned()),
         Ok(Some(coverage)) => {
             Some(format!("The search index is being made: {} of {} runs are not in it yet.", coverage.behind, coverage.runs))
         }
-        Ok(None) => Some("The search index is being made; newer trials may be missing.".to_owned()),
         Err(error) => Some(format!("The search index cannot be filled: {error}")),
     }
 }

@@ -18,11 +18,18 @@ pub(super) struct StorePool {
     idle: Mutex<Vec<PooledStore>>,
     /// Held while the index is filled, so that two threads do not do the same work.
     filling: Mutex<()>,
+    /// Coverage after the last filling, for those that do not wait for the next.
+    covered: Mutex<IndexCoverage>,
 }
 
 impl StorePool {
     pub(super) fn new(reports: Arc<dyn ViewerReports>) -> Self {
-        Self { reports, idle: Mutex::new(vec![]), filling: Mutex::new(()) }
+        Self {
+            reports,
+            idle: Mutex::new(vec![]),
+            filling: Mutex::new(()),
+            covered: Mutex::new(IndexCoverage { runs: 0, behind: usize::MAX }),
+        }
     }
 
     /// Runs `read` with a connection. Blocks, so it is called on a thread that may.
@@ -46,10 +53,13 @@ impl StorePool {
         Ok(PooledStore { store, index })
     }
 
-    /// Adds up to `most` trials to the index. Returns nothing if there is no index, or another thread fills it.
+    /// Adds up to `most` trials to the index, unless another thread does. Returns nothing if there is no index.
     pub(super) fn fill_index(&self, pooled: &PooledStore, most: usize) -> Result<Option<IndexCoverage>, StoreError> {
         let Some(index) = &pooled.index else { return Ok(None) };
-        let Ok(_turn) = self.filling.try_lock() else { return Ok(None) };
-        index.update(&pooled.store, most).map(Some)
+        let covered = || self.covered.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(_turn) = self.filling.try_lock() else { return Ok(Some(*covered())) };
+        let coverage = index.update(&pooled.store, most)?;
+        *covered() = coverage;
+        Ok(Some(coverage))
     }
 }
