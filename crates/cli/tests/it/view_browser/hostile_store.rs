@@ -90,23 +90,26 @@ pub(super) fn hostile_folder() -> TestFolder {
     folder
 }
 
-/// Puts payloads into texts of the workspace that people write.
+/// Puts payloads into the descriptions of tools, which servers of others write.
 fn write_hostile_workspace(folder: &TestFolder) {
-    let joined: Vec<String> = payloads().chunks(25).map(|chunk| chunk.join(" ")).collect();
-    let mut left =
-        joined.iter().map(|text| Value::from(text.chars().filter(|c| !c.is_control()).take(3_500).collect::<String>()).to_string());
-    let tools = folder.files().into_iter().filter(|name| name.starts_with("evals/tools/")).collect::<Vec<_>>();
-    for name in tools {
-        let text = folder.read(&name);
-        let lines: Vec<String> = text
-            .lines()
-            .map(|line| match line.split_once("description: ").filter(|(start, _)| start.trim().is_empty() || start.trim() == "-") {
-                Some((start, old)) if !old.starts_with(['>', '|']) => {
-                    left.next().map_or(line.to_owned(), |new| format!("{start}description: {new}"))
+    let printable = |text: String| text.chars().filter(|c| !c.is_control()).take(3_500).collect::<String>();
+    let mut left = payloads().chunks(20).map(|chunk| Value::from(printable(chunk.join(" "))).to_string()).collect::<Vec<_>>().into_iter();
+    for name in folder.files().into_iter().filter(|name| name.starts_with("evals/tools/")) {
+        let (mut lines, mut inside) = (vec![], None);
+        for line in folder.read(&name).lines() {
+            let depth = line.len() - line.trim_start().len();
+            if inside.is_some_and(|outer| depth > outer) {
+                continue;
+            }
+            inside = None;
+            match (line.trim_start() == "description: >-").then(|| left.next()).flatten() {
+                Some(text) => {
+                    inside = Some(depth);
+                    lines.push(format!("{}description: {text}", " ".repeat(depth)));
                 }
-                Some(_) | None => line.to_owned(),
-            })
-            .collect();
+                None => lines.push(line.to_owned()),
+            }
+        }
         folder.write(&name, lines.join("\n") + "\n");
     }
     assert!(left.next().is_none(), "not all payloads are in descriptions of tools");
