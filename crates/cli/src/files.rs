@@ -183,6 +183,16 @@ pub(crate) fn write_folder<'f>(root: &Path, files: impl IntoIterator<Item = (&'f
 
 /// Writes a text. A regular file is replaced in one step, so that readers never see a part of it and a failure leaves it as it was; a link
 /// stays and its target is replaced. A device, pipe or open descriptor is written to as it is.
+/// Writes a new file that only its owner can read.
+pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    remove_if_exists(path)?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(text.as_bytes())
+}
+
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     write_streamed(path, |out| out.write_all(text.as_bytes()))
 }

@@ -166,6 +166,11 @@ pub(crate) fn list_runs(location: &StoreLocation) -> Result<Vec<StoredRun>, User
     Ok(open_store(location)?.runs()?)
 }
 
+/// Fails if there is no store, or it cannot be opened. Does not count the trials of its runs.
+pub(crate) fn check_store(location: &StoreLocation) -> Result<(), UserError> {
+    open_store(location).map(drop)
+}
+
 fn open_store(location: &StoreLocation) -> Result<Store, UserError> {
     // Opening would create a missing store; reading must not.
     let missing = || {

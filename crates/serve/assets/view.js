@@ -38,7 +38,9 @@
     if (!reading) return;
     const cited = new Set(reading.dataset.events.split(" ").filter(Boolean));
     let first = null;
+    const prefix = reading.dataset.prefix || "e";
     document.querySelectorAll("ol.timeline li[data-n]").forEach((li) => {
+      if (!li.id.startsWith(prefix)) return;
       const lit = cited.has(li.dataset.n);
       li.classList.toggle("lit", lit);
       if (lit && !first) first = li;

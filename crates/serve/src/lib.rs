@@ -4,5 +4,6 @@
 //! Requests are hostile until they are bounded and redacted. Reading traces, scoring and judging are in `campaign`.
 
 pub mod collector;
+mod connections;
 pub mod pages;
 pub mod viewer;

@@ -1,6 +1,7 @@
 //! Pages of runs and trials for a reader that never holds a whole list. Pages follow a key, never an offset, so that late pages cost what early ones do.
 
-use crate::selection::RunQuery;
+use crate::search::{SearchIndex, SearchTerms};
+use crate::selection::{ListingQuery, RunQuery};
 use crate::{Store, StoreError, StoredRun};
 
 /// Outcome of a trial as stored.
@@ -42,10 +43,13 @@ pub struct TrialFilter {
     pub case: String,
     pub subject: String,
     pub outcome: Option<StoredOutcome>,
-    /// Scorer with a miss.
-    pub scorer: String,
-    /// Text in the events, without regard to the case of ASCII letters.
-    pub text: String,
+    /// Words in the events, a called tool, a missed scorer.
+    pub terms: SearchTerms,
+    /// Nano-dollars.
+    pub least_cost: Option<u64>,
+    pub most_cost: Option<u64>,
+    pub least_us: Option<u64>,
+    pub most_us: Option<u64>,
     /// Cases to choose from; absent for all.
     pub cases: Option<Vec<String>>,
 }
@@ -66,12 +70,18 @@ pub struct TrialListing {
     pub cost: u64,
 }
 
-/// Row of one page, and whether there are more.
+/// Rows of one page, and the position at which the next one begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrialPage {
     pub rows: Vec<TrialListing>,
-    pub has_more: bool,
+    /// Absent on the last page. A page may have few rows and a next one: only so many trials are looked at for a page.
+    pub next: Option<u64>,
 }
+
+/// Positions in the plan that are looked at for one page.
+const MAX_POSITIONS: u64 = 20_000;
+/// Trials with the words that are looked at for one page.
+const MAX_MATCHES: usize = 1_000;
 
 impl TrialListing {
     /// Returns the outcome of a trial with this column `passed` and this ending.
@@ -82,15 +92,6 @@ impl TrialListing {
             Some(false) => StoredOutcome::Failed,
             None => StoredOutcome::Unjudged,
         }
-    }
-}
-
-impl TrialPage {
-    /// Returns the page of a query for one row more than the page has.
-    pub(crate) fn new(mut rows: Vec<TrialListing>, most: usize) -> Self {
-        let has_more = rows.len() > most;
-        rows.truncate(most);
-        Self { rows, has_more }
     }
 }
 
@@ -105,10 +106,55 @@ impl Store {
         Ok(self.find_runs(RunQuery::Prefix(prefix))?.pop())
     }
 
-    /// Returns up to `most` trials of a run from position `from` on that pass the filter, in plan order.
-    pub fn list_trials(&self, run: i64, filter: &TrialFilter, from: u64, most: usize) -> Result<TrialPage, StoreError> {
-        self.engine.list_trials(run, filter, from, most)
+    /// Returns up to `most` trials of a run from position `from` on that pass the filter, in plan order. Without an index, words are looked for
+    /// as one text in the stored events.
+    pub fn list_trials(
+        &self,
+        index: Option<&SearchIndex>,
+        run: i64,
+        filter: &TrialFilter,
+        from: u64,
+        most: usize,
+    ) -> Result<TrialPage, StoreError> {
+        let Some(index) = index.filter(|_| !filter.terms.is_empty()) else {
+            return self.scan_trials(run, filter, from, most);
+        };
+        let positions = index.find_in_run(&filter.terms, run, from, MAX_MATCHES)?;
+        let mut rows = self.trials_at(run, filter, &positions)?;
+        let mut next = (positions.len() == MAX_MATCHES).then(|| positions.last().map(|last| last + 1)).flatten();
+        if rows.len() > most {
+            rows.truncate(most);
+            next = rows.last().map(|last| last.n + 1);
+        }
+        Ok(TrialPage { rows, next })
     }
+
+    /// Returns those of the trials at these positions that pass the filter apart from its terms, which the index has decided.
+    pub fn trials_at(&self, run: i64, filter: &TrialFilter, positions: &[u64]) -> Result<Vec<TrialListing>, StoreError> {
+        let (Some(first), Some(last)) = (positions.iter().min(), positions.iter().max()) else { return Ok(vec![]) };
+        let filter = &TrialFilter { terms: SearchTerms::default(), ..filter.clone() };
+        let within = *first..last.saturating_add(1);
+        self.engine.list_trials(&ListingQuery { run, filter, within, positions: Some(positions), most: positions.len() })
+    }
+
+    fn scan_trials(&self, run: i64, filter: &TrialFilter, from: u64, most: usize) -> Result<TrialPage, StoreError> {
+        let end = from.saturating_add(MAX_POSITIONS);
+        let query = ListingQuery { run, filter, within: from..end, positions: None, most: most.saturating_add(1) };
+        let mut rows = self.engine.list_trials(&query)?;
+        if rows.len() > most {
+            rows.truncate(most);
+            let next = rows.last().map(|last| last.n + 1);
+            return Ok(TrialPage { rows, next });
+        }
+        let all = &TrialFilter::default();
+        let later = self.engine.list_trials(&ListingQuery { run, filter: all, within: end..u64::MAX, positions: None, most: 1 })?;
+        Ok(TrialPage { rows, next: later.first().map(|first| first.n) })
+    }
+}
+
+/// Returns a position or amount that engines can hold.
+pub(crate) fn signed(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 /// Returns the pattern that finds a text in stored JSON; empty for an empty text.

@@ -2,18 +2,19 @@
 //! and the same results; one suite of tests runs over both.
 
 use crate::agent_output::AgentOutput;
-use crate::browse::{TrialFilter, TrialPage};
+use crate::browse::TrialListing;
 use crate::calls::{CallKey, CallRow, CallStateCounts};
 use crate::error::StoreError;
 use crate::journal::JournalWrite;
 use crate::lock::RunLock;
 use crate::runs::{NewRun, RunColumns};
-use crate::selection::{RunQuery, TrialSelection};
+use crate::selection::{ListingQuery, RunCounts, RunHead, RunQuery, TrialSelection, TrialText};
 use crate::spending::RoleSpending;
-use crate::transcripts::{TrialMatches, UnreadTrial};
+use crate::transcripts::{TrialColumn, TrialMatches, UnreadTrial};
 use crate::trials::TrialRow;
 use model::ContentHash;
 use std::fmt::Debug;
+use std::path::Path;
 
 /// Receives the trials of a selection.
 pub(crate) type TakeTrial<'t> = &'t mut dyn FnMut(&UnreadTrial<'_>) -> Result<(), StoreError>;
@@ -47,9 +48,9 @@ pub(crate) trait TrialTable {
     fn cases_of_run(&self, run: i64) -> Result<Vec<String>, StoreError>;
     /// Returns the subjects in the order of their first trial.
     fn subjects_by_first_trial(&self, run: i64) -> Result<Vec<String>, StoreError>;
-    fn list_trials(&self, run: i64, filter: &TrialFilter, from: u64, most: usize) -> Result<TrialPage, StoreError>;
     /// Returns the output of agents in the first trials that have any, from this position on, by position.
     fn agent_outputs(&self, run: i64, from: u64, most: usize) -> Result<Vec<(u64, AgentOutput)>, StoreError>;
+    fn list_trials(&self, query: &ListingQuery<'_>) -> Result<Vec<TrialListing>, StoreError>;
     fn add_telemetry(&self, run: i64, what: &str, n: u64) -> Result<(), StoreError>;
     fn telemetry(&self, run: i64) -> Result<Vec<(String, u64)>, StoreError>;
 }
@@ -76,8 +77,77 @@ pub(crate) trait CallTable {
     fn count_world_answers(&self, run: i64) -> Result<u64, StoreError>;
 }
 
+/// Questions of the viewer and of its search index. An engine answers those itself that it can answer with less reading.
+pub(crate) trait BrowseTable: RunTable + TrialTable + CallTable {
+    /// Returns runs begun before the one with this key, at most so many, the last one first.
+    fn run_heads(&self, before: i64, most: usize) -> Result<Vec<RunHead>, StoreError> {
+        let runs = self.find_runs(RunQuery::Before(before, most))?;
+        Ok(runs.into_iter().map(|run| RunHead { run: run.run, id: run.id, started: run.started, ended: run.ended }).collect())
+    }
+
+    fn run_id(&self, run: i64) -> Result<Option<String>, StoreError> {
+        Ok(self.find_runs(RunQuery::Key(run))?.pop().map(|run| run.id))
+    }
+
+    /// Counts the trials and the cost of a run.
+    fn run_counts(&self, run: i64) -> Result<RunCounts, StoreError> {
+        let Some(run) = self.find_runs(RunQuery::Key(run))?.pop() else { return Ok(RunCounts::default()) };
+        let run = run.parse()?;
+        let (planned, finished, passed, aborted, spent) = (run.planned, run.finished, run.passed, run.aborted, run.spent);
+        Ok(RunCounts { planned, finished, passed, aborted, spent, subjects: run.subjects })
+    }
+
+    /// Returns the first and last cases of a run.
+    fn cases_at_ends(&self, run: i64) -> Result<Vec<String>, StoreError> {
+        self.cases_of_run(run)
+    }
+
+    /// Returns positions and content hashes of the trials of a run.
+    fn trial_contents(&self, run: i64) -> Result<Vec<(u64, String)>, StoreError> {
+        let mut found = vec![];
+        let selection = TrialSelection { run, positions: 0..i64::MAX as u64, with_events: false };
+        self.for_each_trial(&selection, &mut |unread| {
+            found.push((unread.n, unread.texts.text(TrialColumn::Content)?.into_owned()));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn trial_text(&self, run: i64, n: u64) -> Result<Option<TrialText>, StoreError> {
+        let mut found = None;
+        let selection = TrialSelection { run, positions: n..n.saturating_add(1), with_events: true };
+        self.for_each_trial(&selection, &mut |unread| {
+            let text = |column| unread.texts.text(column).map(std::borrow::Cow::into_owned);
+            found = Some(TrialText {
+                case: unread.trial.case.clone(),
+                content: text(TrialColumn::Content)?,
+                events: text(TrialColumn::Events)?,
+                scores: text(TrialColumn::Scores)?,
+            });
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Returns up to `most` calls of a trial, those of the subject first.
+    fn calls_of_trial(&self, run: i64, trial: &str, most: usize) -> Result<Vec<CallRow>, StoreError> {
+        let mut found = vec![];
+        self.for_each_call(run, &mut |call| {
+            if call.trial == trial {
+                found.push(call);
+            }
+            Ok(())
+        })?;
+        found.sort_by(|a, b| b.role.cmp(&a.role).then(a.n.cmp(&b.n)));
+        found.truncate(most);
+        Ok(found)
+    }
+}
+
 /// Storage engine of a [`crate::Store`].
-pub(crate) trait StoreEngine: RunTable + TrialTable + CallTable + Debug + Send {
+pub(crate) trait StoreEngine: RunTable + TrialTable + CallTable + BrowseTable + Debug + Send {
+    /// Returns the file of the store, if it is one.
+    fn file(&self) -> Option<&Path>;
     /// Returns the connection of a store on PostgreSQL, for what only a store shared by machines has.
     fn postgres(&self) -> Option<&crate::postgres::PgConnection>;
 }

@@ -12,11 +12,14 @@ mod lock;
 mod open;
 pub mod postgres;
 pub mod production;
+mod run_listing;
 mod runs;
+mod search;
 mod selection;
 mod spending;
 mod sqlite;
 mod transcripts;
+mod trial_text;
 mod trials;
 
 pub use agent_output::AgentOutput;
@@ -27,10 +30,14 @@ pub use error::StoreError;
 pub use journal::{CommitCallback, Journal, JournalWrite};
 pub use location::StoreLocation;
 pub use lock::RunLock;
+pub use run_listing::RunListing;
 pub use runs::{NewRun, StoredRun};
+pub use search::{IndexCoverage, SearchIndex, SearchPosition, SearchTerms};
+pub use selection::RunCounts;
 pub use spending::RoleSpending;
 pub use sqlite::{OutcomeRule, set_busy_notice};
 pub use transcripts::{TrialMatches, TrialPosition, UnreadTrial};
+pub use trial_text::TrialCall;
 pub use trials::{EndedTrial, TrialRow};
 
 /// Connection to a store.

@@ -94,7 +94,7 @@ pub(crate) struct RunColumns {
 }
 
 impl RunColumns {
-    fn parse(self) -> Result<StoredRun, StoreError> {
+    pub(crate) fn parse(self) -> Result<StoredRun, StoreError> {
         let id = self.id;
         let wrong = |why: &dyn std::fmt::Display| StoreError::unreadable(&id, why);
         let hash = |text: &str| ContentHash::parse(text).ok_or_else(|| wrong(&format!("\"{text}\" is not a hash")));
@@ -197,7 +197,12 @@ impl Store {
 
     /// Returns the verdicts of a run; empty before the first judgement.
     pub fn verdicts(&self, run: &StoredRun) -> Result<GateVerdicts, StoreError> {
-        let Some(text) = self.engine.verdicts(run.run)? else { return Ok(GateVerdicts::default()) };
-        serde_json::from_str(&text).map_err(|error| StoreError::unreadable(&run.id, &error))
+        self.verdicts_of(run.run, &run.id)
+    }
+
+    /// Like [`Store::verdicts`], by key and id of the run.
+    pub fn verdicts_of(&self, run: i64, id: &str) -> Result<GateVerdicts, StoreError> {
+        let Some(text) = self.engine.verdicts(run)? else { return Ok(GateVerdicts::default()) };
+        serde_json::from_str(&text).map_err(|error| StoreError::unreadable(id, &error))
     }
 }

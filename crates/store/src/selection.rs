@@ -1,5 +1,6 @@
 //! Selections of runs and trials that engines answer.
 
+use crate::browse::TrialFilter;
 use std::ops::Range;
 
 /// Selection of runs. All but one name at most one run or a page.
@@ -21,4 +22,50 @@ pub(crate) struct TrialSelection {
     pub positions: Range<u64>,
     /// Events are most of a trial; without them they cannot be read from the row.
     pub with_events: bool,
+}
+
+/// Selection of trials for a list.
+#[derive(Debug, Clone)]
+pub(crate) struct ListingQuery<'q> {
+    pub run: i64,
+    pub filter: &'q TrialFilter,
+    /// Positions in the plan.
+    pub within: Range<u64>,
+    /// Positions to choose from; absent for all.
+    pub positions: Option<&'q [u64]>,
+    pub most: usize,
+}
+
+/// Counters of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunCounts {
+    pub planned: u64,
+    /// Trials that ended, passed, and ended without evidence.
+    pub finished: u64,
+    pub passed: u64,
+    pub aborted: u64,
+    /// Nano-dollars. Calls under way count at their ceiling.
+    pub spent: u64,
+    pub subjects: Vec<String>,
+}
+
+/// Run without plan and counters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RunHead {
+    pub run: i64,
+    pub id: String,
+    pub started: String,
+    /// Absent while the run is incomplete.
+    pub ended: Option<String>,
+}
+
+/// Trial as the search index reads it.
+#[derive(Debug)]
+pub(crate) struct TrialText {
+    pub case: String,
+    /// Hash of events and ending.
+    pub content: String,
+    /// JSON.
+    pub events: String,
+    pub scores: String,
 }

@@ -1,5 +1,6 @@
 //! Arguments of `compare`.
 
+use super::report_files::ReportFileArgs;
 use super::store::StoreArgs;
 use clap::{Args, ValueEnum};
 
@@ -14,6 +15,8 @@ pub(crate) struct CompareArgs {
     /// Exit 1 on a regression of a gate or of the cases as a whole, or on any case that got worse
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = FailOn::Regression)]
     pub fail_on: FailOn,
+    #[command(flatten)]
+    pub reports: ReportFileArgs,
     #[command(flatten)]
     pub store: StoreArgs,
 }

@@ -1,5 +1,6 @@
 //! Arguments of `view`.
 
+use super::production::TracesArgs;
 use super::store::StoreArgs;
 use clap::Args;
 
@@ -15,4 +16,6 @@ pub(crate) struct ViewArgs {
     pub open: bool,
     #[command(flatten)]
     pub store: StoreArgs,
+    #[command(flatten)]
+    pub traces: TracesArgs,
 }

@@ -1,6 +1,6 @@
 //! Prints a run report, and writes the further ones that were asked for.
 
-use super::{RunReport, html, screen};
+use super::{ComparisonReport, RunReport, html, screen};
 use crate::args::{ReportFileArgs, ReportFormat, ReportKind};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -23,4 +23,21 @@ pub(crate) fn print_run(io: &CliOutput, files: &ReportFileArgs, shown: &RunRepor
         io.print_message(&format!("{}; report in {}", screen::verdict_line(shown), path.display()));
     }
     exit
+}
+
+/// Prints a comparison, and writes the further reports that were asked for.
+pub(crate) fn print_comparison(io: &CliOutput, files: &ReportFileArgs, shown: &ComparisonReport<'_>) -> ExitKind {
+    let mut exit = shown.exit;
+    for file in &files.reports {
+        let (to_file, text) = match file.kind {
+            ReportKind::Format(format) => {
+                let to_file = io.to_file(format, &file.path);
+                let text = super::comparison(&to_file, shown);
+                (to_file, text)
+            }
+            ReportKind::Html => (io.to_file(ReportFormat::Text, &file.path), html::comparison(shown)),
+        };
+        exit = to_file.print_result(&text, exit);
+    }
+    io.print_result(&super::comparison(io, shown), exit)
 }

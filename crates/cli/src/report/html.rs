@@ -1,9 +1,10 @@
 //! One page of a run as a file, with everything in it.
 
 use super::RunReport;
+use super::comparison::{ComparisonReport, sides};
 use super::trial_lines::TrialLine;
 use model::CaseOutcome;
-use serve::pages::{PageAssets, RunFacts, RunPage, run_page};
+use serve::pages::{ChainRates, CompareChoice, ComparePage, PageAssets, RunFacts, RunPage, comparison_file, run_page};
 use std::collections::BTreeMap;
 use store::{StoredOutcome, TrialListing};
 
@@ -16,6 +17,8 @@ pub(super) fn run(shown: &RunReport<'_>) -> String {
     let listed: Vec<TrialListing> = (0..).zip(failed.iter().take(MAX_FAILED)).map(|(n, line)| listing(n, line)).collect();
     let reasons: BTreeMap<u64, String> = (0..).zip(failed.iter().take(MAX_FAILED)).map(|(n, line)| (n, reasons(line))).collect();
     let times: Vec<f64> = lines.iter().map(|line| line.wall.as_micros() as f64).collect();
+    let mut chains = ChainRates::default();
+    lines.iter().for_each(|line| chains.add(shown.workspace.case(&line.case), line.outcome));
     run_page(&RunPage {
         assets: PageAssets::Inline,
         workspace: shown.workspace,
@@ -27,6 +30,9 @@ pub(super) fn run(shown: &RunReport<'_>) -> String {
         reasons: &reasons,
         times: &times,
         costs: &[],
+        chains: &chains,
+        has_attacks: false,
+        read_first: None,
     })
 }
 
@@ -64,4 +70,18 @@ fn listing(n: u64, line: &TrialLine) -> TrialListing {
 
 fn reasons(line: &TrialLine) -> String {
     line.missed.iter().map(|missed| format!("{}: {}", missed.scorer, missed.because)).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns comparisons as one page.
+pub(super) fn comparison(shown: &ComparisonReport<'_>) -> String {
+    let choice = CompareChoice { runs: vec![], before: String::new(), after: String::new() };
+    let pages: Vec<(String, ComparePage<'_>)> = shown
+        .comparisons
+        .iter()
+        .map(|compared| {
+            let subjects = [compared.before.subject.as_str(), compared.after.subject.as_str()];
+            (sides(compared), ComparePage { choice: &choice, result: Some(&compared.result), subjects })
+        })
+        .collect();
+    comparison_file(&pages)
 }

@@ -34,7 +34,7 @@ mod wrap;
 pub(crate) use changed::changed_text;
 pub(crate) use comparison::{ComparisonReport, comparison};
 pub(crate) use explain::{ExplainExamples, ExplainTopic, explain};
-pub(crate) use files::print_run;
+pub(crate) use files::{print_comparison, print_run};
 pub(crate) use logs::{ScoredLogs, print_logs};
 pub(crate) use plan::plan;
 pub(crate) use problems::{print_error, print_problems, print_refusal};

@@ -59,4 +59,5 @@ mod stores;
 mod thefts;
 mod tier_judge;
 mod view;
+mod view_browser;
 mod world;

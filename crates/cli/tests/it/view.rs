@@ -4,13 +4,14 @@ use crate::harness::TestFolder;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// Texts that would do something if a page took them for its own.
 const HOSTILE: &str =
     "<script>alert(1)</script> \\\"><img src=x onerror=alert(2)> </title><svg onload=alert(3)> \\u202E\\u001B[31m {{7*7}} ";
 
 /// Running viewer; killed on drop.
-struct ViewerProcess {
+pub(crate) struct ViewerProcess {
     child: Child,
     host: String,
     token: String,
@@ -32,7 +33,8 @@ struct PageAnswer {
 }
 
 impl ViewerProcess {
-    fn start(folder: &TestFolder) -> Self {
+    /// Starts a viewer; its token is not used yet.
+    pub(crate) fn spawn(folder: &TestFolder) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_bardo-eval"))
             .arg("view")
             .current_dir(folder.path(""))
@@ -45,7 +47,16 @@ impl ViewerProcess {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (host, token) = line.trim().strip_prefix("http://").unwrap().split_once("/runs?token=").unwrap();
-        let mut viewer = Self { host: host.to_owned(), token: token.to_owned(), cookie: String::new(), child };
+        Self { host: host.to_owned(), token: token.to_owned(), cookie: String::new(), child }
+    }
+
+    /// Returns the printed address.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/runs?token={}", self.host, self.token)
+    }
+
+    fn start(folder: &TestFolder) -> Self {
+        let mut viewer = Self::spawn(folder);
         let login = viewer.get(&format!("/runs?token={}", viewer.token));
         assert_eq!(login.status, 303, "{}", login.head);
         let cookie = login.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
@@ -166,4 +177,200 @@ fn view_without_store_or_run_is_refused() {
     folder.run(&["view"]).assert_exit(2).assert_stderr("start one with `bardo-eval run`");
     folder.run(&["run", "--subject", "echo"]);
     folder.run(&["view", "ffffffff"]).assert_exit(2).assert_stderr("there is no run");
+}
+
+#[test]
+fn stalled_clients_are_closed_and_others_are_served() {
+    let folder = folder_with_runs();
+    let viewer = ViewerProcess::start(&folder);
+    // More than the server accepts at once: a head that never ends, and nothing at all.
+    let mut stalled: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(&viewer.host).unwrap()).collect();
+    for (n, stream) in stalled.iter_mut().enumerate().filter(|(n, _)| n % 2 == 0) {
+        write!(stream, "GET /runs HTTP/1.1\r\nhost: {}\r\nx-{n}: ", viewer.host).unwrap();
+    }
+    let started = Instant::now();
+    let page = viewer.get("/runs");
+    assert_eq!(page.status, 200, "{}", page.head);
+    assert!(started.elapsed() < Duration::from_secs(20), "served after {:?}", started.elapsed());
+    for stream in &mut stalled {
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut rest = vec![];
+        // Closed, with an answer that the time is over or without one.
+        let ended = stream.read_to_end(&mut rest);
+        assert!(ended.is_ok_and(|_| !rest.starts_with(b"HTTP/1.1 200")) || rest.is_empty(), "{rest:?}");
+    }
+    assert!(started.elapsed() < Duration::from_secs(60), "closed after {:?}", started.elapsed());
+    let large = format!("x: {}\r\n", "a".repeat(200_000));
+    let mut stream = TcpStream::connect(&viewer.host).unwrap();
+    let _ = write!(stream, "GET /runs HTTP/1.1\r\nhost: {}\r\ncookie: {}\r\n{large}\r\n", viewer.host, viewer.cookie);
+    let mut answer = vec![];
+    let _ = stream.read_to_end(&mut answer);
+    assert!(!answer.starts_with(b"HTTP/1.1 200"), "a head without bounds is answered");
+}
+
+#[test]
+fn other_users_of_the_machine_are_kept_out() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder_with_runs();
+    let viewer = ViewerProcess::start(&folder);
+    assert_eq!(viewer.get("/search?q=alert").status, 200);
+    let names: Vec<String> = folder.files().into_iter().filter(|name| name.contains(".bardo-eval/store.sqlite")).collect();
+    assert!(names.iter().any(|name| name.ends_with(".search")), "{names:?}");
+    for name in &names {
+        let mode = folder.path(name).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{name} has mode {mode:o}");
+    }
+    // Arguments of processes are readable for all: neither token nor cookie is there.
+    let arguments = std::fs::read_to_string(format!("/proc/{}/cmdline", viewer.child.id())).unwrap_or_default();
+    let secret = viewer.cookie.split_once('=').unwrap().1;
+    assert!(!arguments.contains(&viewer.token) && !arguments.contains(secret), "{arguments:?}");
+    // A stranger on the machine can connect, but has no cookie and no unused token.
+    for (path, headers) in [("/runs", ""), ("/search?q=alert", "cookie: bardo_eval_view=x\r\n"), ("/static/view.js", "")] {
+        let answer = viewer.request("GET", path, &viewer.host, headers);
+        assert!(answer.status == 401 && answer.body.len() < 200, "{path}: {}", answer.head);
+    }
+}
+
+#[test]
+fn browser_is_given_a_private_file_instead_of_the_token() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder_with_runs();
+    // A browser that writes down its arguments.
+    folder.write(
+        "bin/xdg-open",
+        "#!/bin/sh\necho \"$@\" > ../opened.tmp && mv ../opened.tmp ../opened\n".replace("../", &format!("{}/", folder.path("").display())),
+    );
+    std::fs::set_permissions(folder.path("bin/xdg-open"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path("bin").display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
+    command.args(["view", "--open"]).current_dir(folder.path("")).env_clear().env("PATH", path);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let started = Instant::now();
+    while !folder.path("opened").exists() && started.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let opened = folder.read("opened");
+    let page = std::fs::read_to_string(opened.trim()).unwrap();
+    let mode = std::fs::metadata(opened.trim()).unwrap().permissions().mode();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(page.contains(line.trim()) && !opened.contains("token"), "{opened} {page}");
+    assert_eq!(mode & 0o077, 0, "{mode:o}");
+}
+
+/// Pages of a store of this size have the same bounds as those of a small one.
+const LARGE_RUNS: i64 = 100;
+const TRIALS_PER_RUN: i64 = 100;
+const MAX_PAGE_BYTES: usize = 200_000;
+
+/// Copies the last run until the store has 10,000 trials.
+fn multiply_runs(folder: &TestFolder) {
+    let store = rusqlite::Connection::open(folder.path(".bardo-eval/store.sqlite")).unwrap();
+    let (last, trials): (i64, i64) = store
+        .query_row("SELECT max(run), (SELECT count(*) FROM trials WHERE run = (SELECT max(run) FROM runs)) FROM runs", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .unwrap();
+    store.execute_batch("BEGIN").unwrap();
+    for run in last + 1..=last + LARGE_RUNS {
+        let copy = "INSERT INTO runs (run, id, started, ended, format, workspace, claim, settings, plan, planned, budget, record, verdicts)
+            SELECT ?1, printf('%08x', ?1) || substr(id, 9), started, ended, format, workspace, claim, settings, plan, planned, budget, record, verdicts FROM runs WHERE run = ?2";
+        store.execute(copy, rusqlite::params![run, last]).unwrap();
+        for n in 0..TRIALS_PER_RUN {
+            let copy = "INSERT INTO trials (run, n, trial, case_id, subject, seed, passed, content, wall_us, how, scores, events)
+                SELECT ?1, ?3, trial, case_id, subject, seed, passed, content, wall_us, how, scores, events FROM trials WHERE run = ?2 AND n = ?3 % ?4";
+            store.execute(copy, rusqlite::params![run, last, n, trials]).unwrap();
+        }
+    }
+    store.execute_batch("COMMIT").unwrap();
+}
+
+/// Returns the number of rows with an address, and the address of the next page.
+fn rows_and_next(page: &str) -> (usize, Option<String>) {
+    let next = page.find("rel=\"next\"").map(|at| {
+        let link = &page[page[..at].rfind("<a ").unwrap()..];
+        link.split("href=\"").nth(1).unwrap().split('"').next().unwrap().replace("&amp;", "&")
+    });
+    (page.matches("<tr data-href=").count(), next)
+}
+
+#[test]
+fn pages_of_a_large_store_are_bounded() {
+    let folder = folder_with_runs();
+    multiply_runs(&folder);
+    let viewer = ViewerProcess::start(&folder);
+    // Until all trials are indexed.
+    let started = Instant::now();
+    while viewer.get("/search?q=alert").body.contains("being made") {
+        assert!(started.elapsed() < Duration::from_secs(120), "the index is not filled");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let follow = |first: &str, expected: &[usize]| {
+        let (mut address, mut rows) = (Some(first.to_owned()), vec![]);
+        while let Some(at) = address.take().filter(|_| rows.len() <= expected.len()) {
+            let page = viewer.get(&at);
+            assert_eq!(page.status, 200, "{at}");
+            assert!(page.body.len() <= MAX_PAGE_BYTES, "{at} has {} bytes", page.body.len());
+            let (found, next) = rows_and_next(&page.body);
+            rows.push(found);
+            address = next;
+        }
+        assert_eq!(rows, expected, "{first}");
+    };
+    follow("/runs", &[25, 25, 25, 25, 2]);
+    let run = first_address(&viewer.get("/runs").body, "/runs/").to_owned();
+    follow(&format!("{run}/trials"), &[100]);
+    // The first trial of each run has the hostile text.
+    let hits = usize::try_from(viewer_hits(&folder)).unwrap();
+    let mut expected = vec![50; hits / 50];
+    expected.extend((hits % 50 > 0).then_some(hits % 50));
+    follow("/search?q=alert", &expected);
+    for page in [
+        run.clone(),
+        format!("{run}/trials/0"),
+        format!("{run}/trials/0/raw"),
+        format!("{run}/trials/0/input"),
+        "/search".into(),
+        "/workspace".into(),
+        "/compare".into(),
+        "/redteam".into(),
+        "/production".into(),
+    ] {
+        let answer = viewer.get(&page);
+        assert!(answer.status == 200 && answer.body.len() <= MAX_PAGE_BYTES, "{page}: {} with {} bytes", answer.status, answer.body.len());
+    }
+    if let Ok(status) = std::fs::read_to_string(format!("/proc/{}/status", viewer.child.id())) {
+        let peak: u64 =
+            status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap().trim().trim_end_matches(" kB").parse().unwrap();
+        assert!(peak < 150_000, "{peak} kB");
+    }
+}
+
+/// Returns the number of stored trials with the word of the hostile text, counted without the index.
+fn viewer_hits(folder: &TestFolder) -> i64 {
+    let store = rusqlite::Connection::open(folder.path(".bardo-eval/store.sqlite")).unwrap();
+    store.query_row("SELECT count(*) FROM trials WHERE events LIKE '%alert(%'", [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn html_report_of_the_reference_workspace_has_at_most_5_mb() {
+    let folder = TestFolder::new();
+    folder.run(&["run", "--embedded", "--subject", "echo", "--report", "html=run.html"]).assert_exit(1);
+    let page = folder.read("run.html");
+    assert!(page.contains("Failed trials") && page.matches("<tr").count() > 1_000, "the page lists what failed");
+    assert!(page.len() <= 5_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn comparison_is_written_as_one_harmless_file() {
+    let folder = folder_with_runs();
+    let ids = folder.json(&["runs", "list"], 0);
+    let ids: Vec<&str> = ids["runs"].as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
+    folder.run(&["compare", ids[1], ids[0], "--report", "html=compare.html"]).assert_exit(1);
+    let page = folder.read("compare.html");
+    assert!(page.contains("Cases that flipped") && page.contains("regression"), "{page}");
+    assert!(!page.contains("<script") && !page.contains("href=\"/") && !page.contains("http://"), "{page}");
+    assert_harmless(&page);
 }

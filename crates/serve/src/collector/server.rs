@@ -8,29 +8,18 @@ use super::metrics::CollectorMetrics;
 use super::redaction::Redactor;
 use super::sink::SpanSink;
 use super::state::{CollectorClock, CollectorState};
-use axum::Router;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::service::TowerToHyperService;
+use crate::connections::{ConnectionLimits, accept};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use store::StoreError;
 use store::production::ProductionStore;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
-
-/// Largest head of a request.
-const MAX_HEAD_BYTES: usize = 32 << 10;
-const MAX_STREAMS: u32 = 64;
-const PING_EVERY: Duration = Duration::from_secs(20);
 
 /// Everything that a collector needs.
 pub struct CollectorSettings {
@@ -108,6 +97,7 @@ impl Collector {
             store: Mutex::new(ProductionStore::open(&traces)?),
             pending: Arc::new(Semaphore::new(limits.pending_bytes / 1024)),
         });
+        let bounds = ConnectionLimits { connections: limits.connections, stall: limits.request_timeout };
         let (mut addresses, mut tasks) = (vec![], JoinSet::new());
         let mut listeners = vec![];
         for at in listen {
@@ -116,7 +106,7 @@ impl Collector {
             listeners.push(listener);
         }
         for listener in listeners {
-            tasks.spawn(accept(listener, router(state.clone()), acceptor.clone(), limits));
+            tasks.spawn(accept(listener, router(state.clone()), acceptor.clone(), bounds));
         }
         Ok(Self { addresses, tasks })
     }
@@ -140,49 +130,4 @@ fn tls_acceptor(files: &TlsFiles) -> Result<TlsAcceptor, CollectorError> {
     let mut config = rustls::ServerConfig::builder().with_no_client_auth().with_single_cert(chain, key).map_err(|error| wrong(&error))?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
-}
-
-async fn accept(listener: TcpListener, router: Router, tls: Option<TlsAcceptor>, limits: CollectorLimits) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            Some(_) = connections.join_next() => {}
-            accepted = listener.accept(), if connections.len() < limits.connections => match accepted {
-                Ok((stream, _)) => {
-                    connections.spawn(serve(stream, router.clone(), tls.clone(), limits));
-                }
-                // Probably out of file descriptors: wait before the next attempt.
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-            },
-        }
-    }
-}
-
-async fn serve(stream: TcpStream, router: Router, tls: Option<TlsAcceptor>, limits: CollectorLimits) {
-    // Answers are small; waiting to fill a packet only delays them.
-    drop(stream.set_nodelay(true));
-    let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(limits.request_timeout));
-    let stream = Box::pin(stream);
-    match tls {
-        None => serve_http(stream, router, limits).await,
-        Some(acceptor) => {
-            if let Ok(Ok(stream)) = tokio::time::timeout(limits.request_timeout, acceptor.accept(stream)).await {
-                serve_http(stream, router, limits).await;
-            }
-        }
-    }
-}
-
-async fn serve_http(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, router: Router, limits: CollectorLimits) {
-    let mut http = auto::Builder::new(TokioExecutor::new());
-    http.http1().timer(TokioTimer::new()).header_read_timeout(limits.request_timeout).max_buf_size(MAX_HEAD_BYTES);
-    http.http2()
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(MAX_STREAMS)
-        .max_header_list_size(u32::try_from(MAX_HEAD_BYTES).unwrap_or(u32::MAX))
-        .keep_alive_interval(PING_EVERY)
-        .keep_alive_timeout(limits.request_timeout);
-    // An error of one client affects only its own connection.
-    drop(http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)).await);
 }

@@ -67,6 +67,51 @@ pub(super) fn sparkline(values: &[Option<f64>]) -> Markup {
     }
 }
 
+/// Alarm in the course of a quantity, as shares of the window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct CourseMark {
+    pub since: f64,
+    pub found: f64,
+}
+
+/// Draws the course of a quantity over a window, with the times of its alarms. Shares are drawn between 0 and 1, others from 0 to their largest value.
+pub(super) fn course_chart(label: &str, values: &[Option<f64>], is_rate: bool, marks: &[CourseMark]) -> Markup {
+    const LEFT: f64 = 44.0;
+    const RIGHT: f64 = 412.0;
+    const TOP: f64 = 8.0;
+    const BOTTOM: f64 = 92.0;
+    let most = values.iter().flatten().copied().fold(0.0, f64::max);
+    let top = if is_rate || most <= 0.0 { 1.0 } else { most };
+    let x = |share: f64| number(LEFT + share * (RIGHT - LEFT));
+    let y = |value: f64| number(BOTTOM - (value / top).clamp(0.0, 1.0) * (BOTTOM - TOP));
+    let last = values.len().max(2) - 1;
+    let points: Vec<(String, String)> =
+        values.iter().enumerate().filter_map(|(n, value)| value.map(|value| (x(n as f64 / last as f64), y(value)))).collect();
+    let line: Vec<String> = points.iter().map(|(x, y)| format!("{x},{y}")).collect();
+    let newest = values.iter().rev().flatten().next().map_or("none".to_owned(), |value| format!("{value:.3}"));
+    html! {
+        svg.course viewBox="0 0 420 100" role="img" aria-label={ (label) ": last value " (newest) ", " (marks.len()) " alarms" } {
+            line.axis x1=(number(LEFT)) y1=(number(BOTTOM)) x2=(number(RIGHT)) y2=(number(BOTTOM)) {}
+            text x="40" y="14" text-anchor="end" { (scale_text(top)) }
+            text x="40" y="95" text-anchor="end" { "0" }
+            @for mark in marks {
+                line.since x1=(x(mark.since)) x2=(x(mark.since)) y1=(number(TOP)) y2=(number(BOTTOM)) {}
+                line.alarm x1=(x(mark.found)) x2=(x(mark.found)) y1=(number(TOP)) y2=(number(BOTTOM)) {}
+            }
+            polyline points=(line.join(" ")) {}
+            @for (x, y) in &points { circle cx=(x) cy=(y) r="1.8" {} }
+        }
+    }
+}
+
+fn scale_text(value: f64) -> String {
+    match value {
+        1.0 => "1".to_owned(),
+        _ if value >= 100.0 => format!("{value:.0}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
 /// Draws how many of the values fall into each of ten parts of their range.
 pub(super) fn histogram(label: &str, values: &[f64], text: impl Fn(f64) -> String) -> Markup {
     const BARS: usize = 10;

@@ -1,7 +1,7 @@
 //! Two runs side by side, paired by case, and two trials of one case.
 
 use super::frame::{PageAssets, frame};
-use super::trial::{score_list, timeline};
+use super::trial::{TimelineView, score_list, timeline};
 use super::{query_value, shown};
 use maud::{Markup, html};
 use model::{Score, Transcript, Workspace};
@@ -41,9 +41,21 @@ pub fn compare_page(page: &ComparePage<'_>) -> String {
             (run_choice("b", "after", page.choice, &page.choice.after))
             button { "Compare" }
         }
-        @if let Some(result) = page.result { (comparison(page, result)) }
+        @if let Some(result) = page.result { (comparison(page, result, PageAssets::Linked)) }
     };
     frame(PageAssets::Linked, "Compare", &body)
+}
+
+/// Returns comparisons as one file, with a title for each.
+pub fn comparison_file(comparisons: &[(String, ComparePage<'_>)]) -> String {
+    let body = html! {
+        h1 { "Comparison" }
+        @for (title, page) in comparisons {
+            h2 { (shown(title)) }
+            @if let Some(result) = page.result { (comparison(page, result, PageAssets::Inline)) }
+        }
+    };
+    frame(PageAssets::Inline, "Comparison", &body)
 }
 
 fn run_choice(name: &str, label: &str, choice: &CompareChoice, chosen: &str) -> Markup {
@@ -54,7 +66,7 @@ fn run_choice(name: &str, label: &str, choice: &CompareChoice, chosen: &str) -> 
     }
 }
 
-fn comparison(page: &ComparePage<'_>, result: &RunComparison) -> Markup {
+fn comparison(page: &ComparePage<'_>, result: &RunComparison, assets: PageAssets) -> Markup {
     html! {
         p { (shown(page.subjects[0])) " before, " (shown(page.subjects[1])) " after: " (change_badge(result.cases.verdict)) }
         p.soft {
@@ -62,7 +74,7 @@ fn comparison(page: &ComparePage<'_>, result: &RunComparison) -> Markup {
             (result.changed_cases.len()) " with another text, " (result.without_result.len()) " without a result"
         }
         h2 { "Gates" }
-        div.wide { table {
+        div.wide tabindex="0" { table {
             thead { tr {
                 th scope="col" { "gate" } th scope="col" { "slice" } th scope="col" { "change" } th.num scope="col" { "before" } th.num scope="col" { "after" }
                 th.num scope="col" { "better" } th.num scope="col" { "worse" } th.num scope="col" { "p, adjusted" }
@@ -76,7 +88,9 @@ fn comparison(page: &ComparePage<'_>, result: &RunComparison) -> Markup {
             h3 { (match group.direction { FlipDirection::Worse => "worse", FlipDirection::Better => "better" }) ": " (shown(&cause(group.cause.as_ref()))) " (" (group.cases.len()) ")" }
             ul { @for case in group.cases.iter().take(MAX_FLIPS) {
                 li {
-                    a href={ "/compare/trials?a=" (page.choice.before) "&b=" (page.choice.after) "&case=" (query_value(&case.case)) } { (shown(&case.case)) }
+                    @if assets == PageAssets::Linked {
+                        a href={ "/compare/trials?a=" (page.choice.before) "&b=" (page.choice.after) "&case=" (query_value(&case.case)) } { (shown(&case.case)) }
+                    } @else { (shown(&case.case)) }
                     " " (format!("{:.2} → {:.2}", case.before, case.after))
                 }
             } }
@@ -121,6 +135,9 @@ fn change_badge(verdict: ChangeVerdict) -> Markup {
     html! { span class={ "badge " (class) } { (verdict.word()) } }
 }
 
+/// Begins of the ids of events on the two sides.
+const PREFIXES: [&str; 2] = ["a", "b"];
+
 /// Trials of one case in two runs.
 #[derive(Debug)]
 pub struct TrialPair<'r> {
@@ -128,6 +145,8 @@ pub struct TrialPair<'r> {
     /// Ids of the runs in addresses.
     pub runs: [&'r str; 2],
     pub trials: [(&'r Transcript, &'r [Score]); 2],
+    /// Position of the first event on the page.
+    pub from: usize,
 }
 
 pub fn trial_pair_page(pair: &TrialPair<'_>) -> String {
@@ -135,15 +154,16 @@ pub fn trial_pair_page(pair: &TrialPair<'_>) -> String {
     let first_different = left.0.events.iter().zip(&right.0.events).position(|(one, other)| one.happened != other.happened);
     let ended = left.0.events.len().min(right.0.events.len());
     let different = first_different.or((left.0.events.len() != right.0.events.len()).then_some(ended));
+    let query = format!("a={}&b={}&case={}&", pair.runs[0], pair.runs[1], query_value(&left.0.case));
     let side = |at: usize| {
         let (transcript, scores) = pair.trials[at];
         html! {
             section aria-label=(pair.runs[at]) {
                 h2 { "Run " a href={ "/runs/" (pair.runs[at]) } { code { (pair.runs[at]) } } ", " (shown(&transcript.subject)) }
                 p { "ended: " (shown(&transcript.ending.to_string())) }
-                (score_list(scores))
+                (score_list(scores, PREFIXES[at]))
                 h3 { "Timeline" }
-                (timeline(pair.workspace, transcript, scores))
+                (timeline(&TimelineView { workspace: pair.workspace, transcript, scores, prefix: PREFIXES[at], lit: different, from: pair.from, query: &query }))
             }
         }
     };
@@ -152,7 +172,16 @@ pub fn trial_pair_page(pair: &TrialPair<'_>) -> String {
         h1 { (shown(&left.0.case)) }
         p {
             @match different.and_then(|at| left.0.events.get(at).or(right.0.events.get(at))) {
-                Some(event) => { "First event that differs: #" (event.n) }
+                Some(event) => {
+                    "First event that differs: #" (event.n) ", "
+                    @for (at, (transcript, _)) in pair.trials.iter().enumerate() {
+                        @if at > 0 { " · " }
+                        @match different.and_then(|position| transcript.events.get(position)) {
+                            Some(event) => { a href={ "#" (PREFIXES[at]) (event.n) } { "in run " (pair.runs[at]) } }
+                            None => { "run " (pair.runs[at]) " has ended before" }
+                        }
+                    }
+                }
                 None => { "The events are the same." }
             }
         }

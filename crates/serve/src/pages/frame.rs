@@ -9,6 +9,16 @@ pub(crate) const SCRIPT: &str = include_str!("../../assets/view.js");
 /// Policy of a page in a file. It allows its own style only: no script, no address is loaded.
 const FILE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
+/// Pages of the navigation.
+const PAGES: [(&str, &str); 6] = [
+    ("/runs", "Runs"),
+    ("/search", "Search"),
+    ("/compare", "Compare"),
+    ("/redteam", "Red team"),
+    ("/production", "Production"),
+    ("/workspace", "Workspace"),
+];
+
 /// Source of style and script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageAssets {
@@ -45,7 +55,7 @@ pub(super) fn frame(assets: PageAssets, title: &str, body: &Markup) -> String {
                     strong { "bardo-eval" }
                     @if assets == PageAssets::Linked {
                         nav aria-label="Pages" {
-                            a href="/runs" { "Runs" } " · " a href="/compare" { "Compare" } " · " a href="/workspace" { "Workspace" }
+                            @for (n, (address, name)) in PAGES.iter().enumerate() { @if n > 0 { " · " } a href=(address) { (name) } }
                         }
                     }
                 }

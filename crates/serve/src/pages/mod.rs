@@ -3,19 +3,30 @@
 
 mod charts;
 mod compare;
+mod delegation_graph;
+mod filter_form;
 mod frame;
+mod production;
+mod red_team;
 mod run;
 mod runs;
+mod search;
 mod trial;
+mod trial_input;
 mod trials;
 mod workspace;
 
-pub use compare::{CompareChoice, ComparePage, TrialPair, compare_page, trial_pair_page};
+pub use compare::{CompareChoice, ComparePage, TrialPair, compare_page, comparison_file, trial_pair_page};
+pub use filter_form::FilterQuery;
 pub use frame::{PageAssets, error_page};
 pub(crate) use frame::{SCRIPT, STYLE};
-pub use run::{RunFacts, RunPage, run_page};
+pub use production::{ProductionSummary, SignalCourse, UsageEntry, UsageSection, production_page};
+pub use red_team::{AttackSummary, FindingEntry, HeatEntry, RedTeamPage, red_team_page};
+pub use run::{ChainRates, RunFacts, RunPage, run_page};
 pub use runs::{GateHistory, RunsPage, runs_page};
+pub use search::{FoundTrial, SearchPage, search_page};
 pub use trial::{RawTrial, TrialView, raw_page, trial_page};
+pub use trial_input::{TrialInput, trial_input_page};
 pub use trials::{TrialsPage, trials_page};
 pub use workspace::workspace_page;
 
@@ -65,6 +76,16 @@ pub(crate) fn duration(us: u64) -> String {
         1_000_000..60_000_000 => format!("{:.1} s", us as f64 / 1e6),
         _ => format!("{} min {} s", us / 60_000_000, us / 1_000_000 % 60),
     }
+}
+
+/// Returns the time between two times of a run; nothing if one is unreadable.
+pub(crate) fn time_between(started: &str, ended: &str) -> Option<String> {
+    let (started, ended) = (humantime::parse_rfc3339(started).ok()?, humantime::parse_rfc3339(ended).ok()?);
+    let taken = ended.duration_since(started).ok()?;
+    Some(match taken.as_secs() {
+        0 => "under 1 s".to_owned(),
+        seconds => duration(seconds.saturating_mul(1_000_000)),
+    })
 }
 
 /// Returns an amount of US dollars from nano-dollars.

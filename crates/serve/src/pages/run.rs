@@ -5,7 +5,8 @@ use super::frame::{PageAssets, frame};
 use super::trials::listing_table;
 use super::{duration, query_value, shown, usd};
 use maud::{Markup, html};
-use model::{EvalDimension, GateResult, GateVerdicts, Verdict, Workspace};
+use model::suite::Case;
+use model::{CaseOutcome, EvalDimension, GateResult, GateVerdicts, Verdict, Workspace};
 use present::gate_lines::{GateLine, gate_lines};
 use present::judgement_text::{bound, interval, note, observations};
 use score::causes::FailureCauses;
@@ -54,6 +55,33 @@ pub struct RunPage<'r> {
     pub times: &'r [f64],
     /// Costs of trials in US dollars, without those that were free.
     pub costs: &'r [f64],
+    pub chains: &'r ChainRates,
+    /// The run has attacked cases.
+    pub has_attacks: bool,
+    /// Trials that were read for causes, chains, times and costs, if not all.
+    pub read_first: Option<u64>,
+}
+
+/// Trials that passed and all trials with a result, by the chain that the user named.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChainRates {
+    rates: BTreeMap<u64, (u64, u64)>,
+}
+
+impl ChainRates {
+    /// Adds a trial of a case. Trials without a result and cases without a chain are left out.
+    pub fn add(&mut self, case: Option<&Case>, outcome: CaseOutcome) {
+        let is_passed = match outcome {
+            CaseOutcome::Passed => true,
+            CaseOutcome::Failed => false,
+            CaseOutcome::Unjudged | CaseOutcome::Aborted { .. } => return,
+        };
+        for chain in case.into_iter().flat_map(|case| &case.intent.chains) {
+            let (passed, of) = self.rates.entry(*chain).or_default();
+            *passed += u64::from(is_passed);
+            *of += 1;
+        }
+    }
 }
 
 /// Returns the page of a run.
@@ -67,6 +95,7 @@ pub fn run_page(page: &RunPage<'_>) -> String {
         (dimensions(&lines))
         (gates(page, &lines))
         (slices(&page.verdicts.judgements))
+        (chains(page))
         (confusion(page.causes))
         (causes(page))
         h2 id="failed" { "Failed trials" }
@@ -79,6 +108,7 @@ pub fn run_page(page: &RunPage<'_>) -> String {
             }
         }
         (histograms(page))
+        @if let Some(read) = page.read_first { p.soft { "Confused tools, causes, chains, times and costs are those of the first " (read) " trials." } }
     };
     frame(page.assets, &title, &body)
 }
@@ -109,6 +139,7 @@ fn facts_list(page: &RunPage<'_>) -> Markup {
                 (facts.planned) " planned, " (facts.passed) " passed, " (others) " failed or unjudged, " (facts.aborted) " aborted"
                 @if page.assets == PageAssets::Linked {
                     " · " a href={ "/runs/" (facts.id) "/trials" } { "all trials" }
+                    @if page.has_attacks { " · " a href={ "/runs/" (facts.id) "/redteam" } { "attacks" } }
                 }
             }
             dt { "spent" } dd { (usd(facts.spent)) " USD" }
@@ -143,7 +174,7 @@ fn gates(page: &RunPage<'_>, lines: &[GateLine<'_>]) -> Markup {
     html! {
         h2 { "Gates" }
         @if lines.is_empty() { p { "No gate was judged." } } @else {
-            div.wide { table {
+            div.wide tabindex="0" { table {
                 thead { tr {
                     th scope="col" { "gate" } th scope="col" { "verdict" } th scope="col" { "value, interval, bound" } th.num scope="col" { "value" }
                     th scope="col" { "bound" } th.num scope="col" { "n" } th scope="col" { "worst slice" }
@@ -216,7 +247,7 @@ fn slices(judgements: &[GateResult]) -> Markup {
             @let gates: BTreeSet<&str> = results.iter().map(|(_, result)| result.gate.as_str()).collect();
             details open[names.len() <= 12] {
                 summary { (names.len()) " × " (kind) }
-                div.wide { table.heat {
+                div.wide tabindex="0" { table.heat {
                     thead { tr { th scope="col" { (kind) } @for gate in &gates { th scope="col" { (gate) } } } }
                     tbody {
                         @for name in &names {
@@ -228,6 +259,31 @@ fn slices(judgements: &[GateResult]) -> Markup {
                     }
                 } }
             }
+        }
+    }
+}
+
+/// Returns the passed trials by chain, marked below 0.5 and below 0.9.
+fn chains(page: &RunPage<'_>) -> Markup {
+    let rates = &page.chains.rates;
+    let name = |id: u64| {
+        page.workspace.chains.iter().find(|chain| chain.id == id).map_or_else(|| format!("chain {id}"), |chain| chain.name.clone())
+    };
+    let class = |rate: f64| match rate {
+        _ if rate < 0.5 => ("h0", "✗"),
+        _ if rate < 0.9 => ("h1", "!"),
+        _ => ("h2", "✓"),
+    };
+    html! {
+        @if rates.len() > 1 {
+            h2 { "Passed trials by chain" }
+            div.wide tabindex="0" { table.heat {
+                thead { tr { @for id in rates.keys() { th scope="col" { (shown(&name(*id))) } } } }
+                tbody { tr { @for (passed, of) in rates.values() {
+                    @let (class, mark) = class(*passed as f64 / (*of).max(1) as f64);
+                    td class=(class) { (passed) "/" (of) " " (mark) }
+                } } }
+            } }
         }
     }
 }
@@ -268,13 +324,13 @@ fn confusion(causes: &FailureCauses) -> Markup {
         @if !pairs.is_empty() {
             h2 { "Confused tools" }
             p.soft { "Rows: expected. Columns: called. The most frequent " (expected.len()) " and " (called.len()) "." }
-            div.wide { table.heat {
+            div.wide tabindex="0" { table.heat {
                 thead { tr { th scope="col" { "expected" } @for tool in &called { th scope="col" { (name(tool)) } } } }
                 tbody { @for row in &expected {
                     tr {
                         th scope="row" { (name(row)) }
                         @for column in &called {
-                            @match trials(row, column) { Some(trials) => { td.h0 { (trials) } } None => { td { "" } } }
+                            @match trials(row, column) { Some(trials) => { td.h0 { (trials) } } None => { td {} } }
                         }
                     }
                 } }

@@ -2,11 +2,11 @@
 
 use super::charts::sparkline;
 use super::frame::{PageAssets, frame};
-use super::{shown, usd};
+use super::{shown, time_between, usd};
 use maud::{Markup, html};
 use model::{GateVerdicts, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
-use store::StoredRun;
+use store::RunListing;
 
 /// Worst value of each gate in the runs of a page, oldest run first.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl GateHistory {
 /// Run in the list, with the number of its verdicts.
 #[derive(Debug)]
 pub struct RunsPage<'r> {
-    pub runs: &'r [(StoredRun, GateVerdicts)],
+    pub runs: &'r [(RunListing, GateVerdicts)],
     pub history: &'r GateHistory,
     pub has_more: bool,
 }
@@ -52,10 +52,10 @@ pub fn runs_page(page: &RunsPage<'_>) -> String {
         @if page.runs.is_empty() {
             p { "No runs are stored. Start one with " code { "bardo-eval run" } "." }
         } @else {
-            div.wide { table {
+            div.wide tabindex="0" { table {
                 thead { tr {
                     th scope="col" { "run" } th scope="col" { "verdict" } th scope="col" { "subject" } th.num scope="col" { "passed" } th.num scope="col" { "trials" }
-                    th.num scope="col" { "USD" } th scope="col" { "started" } th scope="col" { "compare" }
+                    th.num scope="col" { "USD" } th.num scope="col" { "time" } th scope="col" { "started" } th scope="col" { "compare" }
                 } }
                 tbody { @for (at, (run, verdicts)) in page.runs.iter().enumerate() { (row(page, at, run, verdicts)) } }
             } }
@@ -68,30 +68,33 @@ pub fn runs_page(page: &RunsPage<'_>) -> String {
     frame(PageAssets::Linked, "Runs", &body)
 }
 
-fn row(page: &RunsPage<'_>, at: usize, run: &StoredRun, verdicts: &GateVerdicts) -> Markup {
-    let evidence = run.finished.saturating_sub(run.aborted);
-    let rate = if evidence == 0 { "–".to_owned() } else { format!("{:.0} %", run.passed as f64 / evidence as f64 * 100.0) };
+fn row(page: &RunsPage<'_>, at: usize, run: &RunListing, verdicts: &GateVerdicts) -> Markup {
+    let counts = &run.counts;
+    let evidence = counts.finished.saturating_sub(counts.aborted);
+    let rate = if evidence == 0 { "–".to_owned() } else { format!("{:.0} %", counts.passed as f64 / evidence as f64 * 100.0) };
+    let taken = run.ended.as_deref().and_then(|ended| time_between(&run.started, ended));
     let before = page.runs.get(at + 1).map(|(before, _)| before.short_run_id());
     html! {
         tr data-href={ "/runs/" (run.short_run_id()) } {
             th scope="row" { a href={ "/runs/" (run.short_run_id()) } { code { (run.short_run_id()) } } }
             td { (verdict_badges(run, verdicts)) }
-            td { (shown(&run.subjects.join(", "))) }
+            td { (shown(&counts.subjects.join(", "))) }
             td.num { (rate) }
-            td.num { (run.finished) " of " (run.planned) }
-            td.num { (usd(run.spent)) }
-            td { (run.started) }
+            td.num { (counts.finished) " of " (counts.planned) }
+            td.num { (usd(counts.spent)) }
+            td.num { (taken.unwrap_or_else(|| "–".to_owned())) }
+            td.tight { (shown(&run.started)) }
             td { @if let Some(before) = before { a href={ "/compare?a=" (before) "&b=" (run.short_run_id()) } { "with the one before" } } }
         }
     }
 }
 
-fn verdict_badges(run: &StoredRun, verdicts: &GateVerdicts) -> Markup {
+fn verdict_badges(run: &RunListing, verdicts: &GateVerdicts) -> Markup {
     let gates = |verdict| {
         verdicts.judgements.iter().filter(|result| result.verdict == verdict).map(|result| &result.gate).collect::<BTreeSet<_>>().len()
     };
     html! {
-        @if run.record.is_none() { span.badge.unsure { "not complete" } " " }
+        @if run.ended.is_none() { span.badge.unsure { "not complete" } " " }
         @if gates(Verdict::Missed) > 0 { span.badge.missed { (gates(Verdict::Missed)) " missed" } " " }
         @if gates(Verdict::NoEvidence) > 0 { span.badge.no_evidence { (gates(Verdict::NoEvidence)) " no evidence" } " " }
         @if !verdicts.judgements.is_empty() && gates(Verdict::Missed) + gates(Verdict::NoEvidence) == 0 { span.badge.met { "all met" } }
@@ -104,7 +107,7 @@ fn history(history: &GateHistory) -> Markup {
         @if history.runs > 1 {
             h2 { "Gates over the last " (history.runs) " runs of this page" }
             p.soft { "Worst slice of each gate, oldest run on the left." }
-            div.wide { table {
+            div.wide tabindex="0" { table {
                 thead { tr { th scope="col" { "gate" } th scope="col" { "course" } th.num scope="col" { "last" } } }
                 tbody { @for (gate, values) in &history.values {
                     tr {

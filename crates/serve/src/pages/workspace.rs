@@ -1,10 +1,11 @@
 //! Workspace: tools, agents with their delegations, skills and gates, and how many cases exercise each.
 
+use super::delegation_graph::delegation_graph;
 use super::frame::{PageAssets, frame};
-use super::shown;
+use super::{query_value, shown};
 use maud::{Markup, html};
+use model::Workspace;
 use model::suite::{CaseSurface, ReferenceAction};
-use model::{Agent, Workspace};
 use present::judgement_text::bound;
 use std::collections::BTreeMap;
 
@@ -55,7 +56,7 @@ impl<'w> SurfaceUses<'w> {
 fn gates(workspace: &Workspace) -> Markup {
     html! {
         h2 id="gates" { "Gates" }
-        div.wide { table {
+        div.wide tabindex="0" { table {
             thead { tr { th scope="col" { "gate" } th scope="col" { "source" } th scope="col" { "scorer" } th scope="col" { "bound" } th scope="col" { "tiers" } th.num scope="col" { "least cases" } } }
             tbody { @for gate in &workspace.gates {
                 tr {
@@ -76,7 +77,7 @@ fn agents(workspace: &Workspace, uses: &SurfaceUses<'_>) -> Markup {
     html! {
         h2 id="agents" { "Agents and their delegations" }
         (delegation_graph(&workspace.agents))
-        div.wide { table {
+        div.wide tabindex="0" { table {
             thead { tr { th scope="col" { "agent" } th scope="col" { "role" } th scope="col" { "delegates to" } th scope="col" { "writes" } th.num scope="col" { "tools" } th.num scope="col" { "cases" } } }
             tbody { @for agent in &workspace.agents {
                 tr id={ "agent-" (agent.name.value) } {
@@ -92,38 +93,12 @@ fn agents(workspace: &Workspace, uses: &SurfaceUses<'_>) -> Markup {
     }
 }
 
-/// Draws the delegations as arcs between agents on a line. Larger graphs are only listed.
-fn delegation_graph(agents: &[Agent]) -> Markup {
-    const STEP: usize = 18;
-    let at = |name: &str| agents.iter().position(|agent| agent.name.value == name);
-    let edges: Vec<(usize, usize)> =
-        agents.iter().enumerate().flat_map(|(from, agent)| agent.delegates_to.iter().filter_map(move |to| Some((from, at(to)?)))).collect();
-    let height = agents.len() * STEP + 10;
-    html! {
-        @if (2..=60).contains(&agents.len()) && !edges.is_empty() {
-            details {
-                summary { "Draw the " (edges.len()) " delegations" }
-                div.wide {
-                    svg width="640" height=(height) viewBox={ "0 0 640 " (height) } role="img" aria-label={ (edges.len()) " delegations between " (agents.len()) " agents; the table lists them" } {
-                        @for (from, to) in &edges {
-                            @let (y1, y2) = (from * STEP + 12, to * STEP + 12);
-                            @let bend = 260 + from.abs_diff(*to) * 8;
-                            path class="axis" fill="none" d={ "M 230 " (y1) " C " (bend) " " (y1) " " (bend) " " (y2) " 230 " (y2) } {}
-                        }
-                        @for (n, agent) in agents.iter().enumerate() { text x="222" y=(n * STEP + 16) text-anchor="end" font-size="12" fill="currentColor" { (shown(&agent.name)) } }
-                    }
-                }
-            }
-        }
-    }
-}
-
 fn skills(workspace: &Workspace, uses: &SurfaceUses<'_>) -> Markup {
     html! {
         h2 id="skills" { "Skills" }
         details open[workspace.skills.len() <= 12] {
             summary { (workspace.skills.len()) " skills" }
-            div.wide { table {
+            div.wide tabindex="0" { table {
                 thead { tr { th scope="col" { "skill" } th.num scope="col" { "activations in references" } } }
                 tbody { @for skill in &workspace.skills {
                     tr { th scope="row" { (shown(&skill.name)) } td.num { (uses.skills.get(skill.name.as_str()).copied().unwrap_or(0)) } }
@@ -138,11 +113,11 @@ fn tools(workspace: &Workspace, uses: &SurfaceUses<'_>) -> Markup {
         h2 id="tools" { "Tools" }
         details {
             summary { (workspace.tools.len()) " tools" }
-            div.wide { table {
+            div.wide tabindex="0" { table {
                 thead { tr { th scope="col" { "tool" } th scope="col" { "description" } th.num scope="col" { "calls in references" } } }
                 tbody { @for tool in &workspace.tools {
                     tr {
-                        th scope="row" { (shown(&tool.name)) }
+                        th scope="row" { a href={ "/search?tool=" (query_value(&tool.name)) } { (shown(&tool.name)) } }
                         td { (shown(&tool.description)) }
                         td.num { (uses.tools.get(tool.name.as_str()).copied().unwrap_or(0)) }
                     }

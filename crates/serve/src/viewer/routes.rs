@@ -3,10 +3,14 @@
 use super::ViewerState;
 use super::access::check_access;
 use super::comparison::compare_runs;
+use super::filter_query::{bounded, trial_filter};
 use super::live::progress;
 use super::run_data::RunData;
+use super::store_pool::PooledStore;
+use super::trial_search::{FoundTrials, find_trials};
 use crate::pages::{
-    self, CompareChoice, ComparePage, GateHistory, PageAssets, RawTrial, RunPage, RunsPage, TrialPair, TrialView, TrialsPage,
+    self, CompareChoice, ComparePage, FilterQuery, GateHistory, PageAssets, RawTrial, RedTeamPage, RunPage, RunsPage, SearchPage,
+    TrialInput, TrialPair, TrialView, TrialsPage,
 };
 use axum::Router;
 use axum::extract::{Path, Query, State};
@@ -14,17 +18,20 @@ use axum::http::{StatusCode, header};
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
+use model::GateWindow;
 use serde::Deserialize;
 use std::sync::Arc;
-use store::{Store, StoreError, StoredOutcome, StoredRun, TrialFilter};
+use store::{IndexCoverage, RunListing, SearchPosition, Store, StoreError, StoredRun};
 
 /// Runs and trials on one page.
 const RUNS: usize = 25;
 const TRIALS: usize = 100;
 /// Runs to choose from for a comparison.
 const CHOICES: usize = 50;
-/// Characters of a value in the query.
-const MAX_VALUE_CHARS: usize = 500;
+/// Model calls on the page of a trial's input.
+const CALLS: usize = 200;
+/// Trials that a search adds to the index before it answers.
+const CATCH_UP: usize = 300;
 
 pub(super) fn router(state: Arc<ViewerState>) -> Router {
     Router::new()
@@ -32,9 +39,14 @@ pub(super) fn router(state: Arc<ViewerState>) -> Router {
         .route("/runs", get(runs))
         .route("/runs/{run}", get(run))
         .route("/runs/{run}/live", get(live))
+        .route("/runs/{run}/redteam", get(red_team_of_run))
         .route("/runs/{run}/trials", get(trials))
         .route("/runs/{run}/trials/{n}", get(trial))
         .route("/runs/{run}/trials/{n}/raw", get(raw_trial))
+        .route("/runs/{run}/trials/{n}/input", get(trial_input))
+        .route("/search", get(search))
+        .route("/redteam", get(red_team))
+        .route("/production", get(production))
         .route("/compare", get(compare))
         .route("/compare/trials", get(compare_trials))
         .route("/workspace", get(workspace))
@@ -78,11 +90,11 @@ type Viewer = State<Arc<ViewerState>>;
 /// Makes a page from the store, on a thread that may block.
 async fn read_page(
     state: Arc<ViewerState>,
-    read: impl FnOnce(&ViewerState, &Store) -> Result<String, PageError> + Send + 'static,
+    read: impl FnOnce(&ViewerState, &PooledStore) -> Result<String, PageError> + Send + 'static,
 ) -> PageResult {
     let made = tokio::task::spawn_blocking(move || {
         // Errors of a page are no errors of the store.
-        state.stores.with(|store| Ok(read(&state, store))).unwrap_or_else(|error| Err(error.into()))
+        state.stores.with(|pooled| Ok(read(&state, pooled))).unwrap_or_else(|error| Err(error.into()))
     });
     match made.await {
         Ok(page) => page.map(Html),
@@ -105,26 +117,26 @@ struct RunsQuery {
 }
 
 async fn runs(State(state): Viewer, Query(query): Query<RunsQuery>) -> PageResult {
-    read_page(state, move |_, store| {
-        let mut found = store.runs_before(query.before, RUNS + 1)?;
+    read_page(state, move |_, PooledStore { store, index }| {
+        let mut found = store.list_runs(index.as_ref(), query.before, RUNS + 1)?;
         let has_more = found.len() > RUNS;
         found.truncate(RUNS);
         let mut runs = vec![];
         for run in found {
-            let verdicts = store.verdicts(&run)?;
+            let verdicts = store.verdicts_of(run.run, &run.id)?;
             runs.push((run, verdicts));
         }
         let mut history = GateHistory::default();
-        runs.iter().rev().filter(|(run, _)| run.record.is_some()).for_each(|(_, verdicts)| history.add(verdicts));
+        runs.iter().rev().filter(|(run, _)| run.ended.is_some()).for_each(|(_, verdicts)| history.add(verdicts));
         Ok(pages::runs_page(&RunsPage { runs: &runs, history: &history, has_more }))
     })
     .await
 }
 
 async fn run(State(state): Viewer, Path(id): Path<String>) -> PageResult {
-    read_page(state, move |state, store| {
+    read_page(state, move |state, PooledStore { store, index }| {
         let run = find_run(store, &id)?;
-        let data = RunData::read(store, &run)?;
+        let data = RunData::read(&state.workspace, store, index.as_ref(), &run)?;
         Ok(pages::run_page(&RunPage {
             assets: PageAssets::Linked,
             workspace: &state.workspace,
@@ -132,18 +144,27 @@ async fn run(State(state): Viewer, Path(id): Path<String>) -> PageResult {
             verdicts: &data.verdicts,
             causes: &data.causes,
             failed: &data.failed.rows,
-            has_more_failed: data.failed.has_more,
+            has_more_failed: data.failed.next.is_some(),
             reasons: &data.reasons,
             times: &data.times,
             costs: &data.costs,
+            chains: &data.chains,
+            has_attacks: has_attacks(state, &run),
+            read_first: data.read_first,
         }))
     })
     .await
 }
 
+/// Returns whether a run has cases of the red team: their ids name probe, channel, strategy and seed.
+fn has_attacks(state: &ViewerState, run: &StoredRun) -> bool {
+    let is_attacked = |case: &str| state.workspace.case(case).map_or_else(|| case.split('.').count() >= 4, |case| case.attack.is_some());
+    run.plan.as_ref().is_some_and(|plan| plan.cases.iter().any(|planned| is_attacked(&planned.case)))
+}
+
 async fn live(State(state): Viewer, Path(id): Path<String>) -> Result<Response, PageError> {
     let reading = state.clone();
-    let found = tokio::task::spawn_blocking(move || reading.stores.with(|store| Ok(find_run(store, &id)))).await;
+    let found = tokio::task::spawn_blocking(move || reading.stores.with(|pooled| Ok(find_run(&pooled.store, &id)))).await;
     let run = match found {
         Ok(Ok(run)) => run?,
         Ok(Err(error)) => return Err(error.into()),
@@ -154,53 +175,110 @@ async fn live(State(state): Viewer, Path(id): Path<String>) -> Result<Response, 
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct TrialsQuery {
-    q: String,
-    case: String,
-    subject: String,
-    outcome: String,
-    scorer: String,
-    suite: String,
-    tag: String,
+struct PositionQuery {
     from: u64,
+    before: String,
 }
 
-fn bounded(text: &str) -> String {
-    text.trim().chars().take(MAX_VALUE_CHARS).collect()
-}
-
-impl TrialsQuery {
-    fn filter(&self, state: &ViewerState) -> TrialFilter {
-        let (suite, tag) = (self.suite.trim(), self.tag.trim());
-        let suites =
-            state.workspace.suites.iter().filter(|one| suite.is_empty() || one.name == suite || one.name.starts_with(&format!("{suite}/")));
-        let cases = suites.flat_map(|one| &one.cases).filter(|case| tag.is_empty() || case.tags.iter().any(|own| own == tag));
-        let cases = (!suite.is_empty() || !tag.is_empty()).then(|| cases.map(|case| case.id.value.clone()).collect());
-        TrialFilter {
-            case: bounded(&self.case),
-            subject: bounded(&self.subject),
-            outcome: StoredOutcome::parse(&self.outcome),
-            scorer: bounded(&self.scorer),
-            text: bounded(&self.q),
-            cases,
+/// Adds new trials to the index, and says if it is missing or behind.
+fn index_note(state: &ViewerState, pooled: &PooledStore) -> Option<String> {
+    match state.stores.fill_index(pooled, CATCH_UP) {
+        Ok(None) => {
+            let why = "There is no search index: it is made beside a store in a file, in a folder that can be written to.";
+            Some(format!("{why} Words are looked for as one text in the events of one run."))
         }
+        Ok(Some(coverage)) if coverage.behind == 0 => None,
+        Ok(Some(IndexCoverage { behind: usize::MAX, .. })) => Some("The search index is being made.".to_owned()),
+        Ok(Some(coverage)) => {
+            Some(format!("The search index is being made: {} of {} runs are not in it yet.", coverage.behind, coverage.runs))
+        }
+        Err(error) => Some(format!("The search index cannot be filled: {error}")),
     }
 }
 
-async fn trials(State(state): Viewer, Path(id): Path<String>, Query(query): Query<TrialsQuery>) -> PageResult {
-    read_page(state, move |state, store| {
+async fn trials(
+    State(state): Viewer,
+    Path(id): Path<String>,
+    Query(query): Query<FilterQuery>,
+    Query(position): Query<PositionQuery>,
+) -> PageResult {
+    read_page(state, move |state, pooled| {
+        let (store, query) = (&pooled.store, bounded(query));
         let run = find_run(store, &id)?;
-        let filter = query.filter(state);
-        let page = store.list_trials(run.run, &filter, query.from.min(i64::MAX as u64), TRIALS)?;
-        let (suite, tag) = (bounded(&query.suite), bounded(&query.tag));
-        Ok(pages::trials_page(&TrialsPage {
-            run: run.short_run_id(),
-            subjects: &run.subjects,
-            filter: &filter,
-            suite: &suite,
-            tag: &tag,
-            page: &page,
-        }))
+        let filter = trial_filter(&query, &state.workspace);
+        let note = if filter.terms.is_empty() { None } else { index_note(state, pooled) };
+        let page = store.list_trials(pooled.index.as_ref(), run.run, &filter, position.from.min(i64::MAX as u64), TRIALS)?;
+        Ok(pages::trials_page(&TrialsPage { run: run.short_run_id(), subjects: &run.subjects, filter: &query, page: &page, note }))
+    })
+    .await
+}
+
+async fn search(State(state): Viewer, Query(query): Query<FilterQuery>, Query(position): Query<PositionQuery>) -> PageResult {
+    read_page(state, move |state, pooled| {
+        let query = bounded(query);
+        let filter = trial_filter(&query, &state.workspace);
+        let note = index_note(state, pooled);
+        let before =
+            position.before.split_once('-').and_then(|(run, n)| Some(SearchPosition { run: run.parse().ok()?, n: n.parse().ok()? }));
+        let FoundTrials { trials, next } = match &pooled.index {
+            Some(index) => find_trials(pooled, index, &filter, before)?,
+            None => FoundTrials { trials: vec![], next: None },
+        };
+        let next = next.map(|at| format!("{}-{}", at.run, at.n));
+        Ok(pages::search_page(&SearchPage { filter: &query, found: &trials, next, note }))
+    })
+    .await
+}
+
+/// Returns the newest runs with attacks. Only the first and last cases of a run are looked at, since attacks stand together in a plan.
+fn runs_with_attacks(state: &ViewerState, pooled: &PooledStore) -> Result<Vec<RunListing>, StoreError> {
+    let mut found = vec![];
+    for run in pooled.store.list_runs(pooled.index.as_ref(), None, CHOICES)? {
+        if pooled.store.has_case_at_an_end(run.run, &|case: &str| state.workspace.case(case).is_none() && case.split('.').count() >= 4)? {
+            found.push(run);
+        }
+    }
+    Ok(found)
+}
+
+async fn red_team(State(state): Viewer) -> PageResult {
+    read_page(state, move |state, pooled| {
+        let runs = runs_with_attacks(state, pooled)?;
+        let newest = runs.first().map(|run| find_run(&pooled.store, &run.id)).transpose()?;
+        attack_page(state, pooled, newest.as_ref(), &runs)
+    })
+    .await
+}
+
+async fn red_team_of_run(State(state): Viewer, Path(id): Path<String>) -> PageResult {
+    read_page(state, move |state, pooled| {
+        let run = find_run(&pooled.store, &id)?;
+        attack_page(state, pooled, Some(&run), &[])
+    })
+    .await
+}
+
+fn attack_page(state: &ViewerState, pooled: &PooledStore, run: Option<&StoredRun>, others: &[RunListing]) -> Result<String, PageError> {
+    let summaries = match run {
+        Some(run) => state.attacks.read(state, pooled, run)?,
+        None => Arc::default(),
+    };
+    let label = |run: &RunListing| format!("{} {} {}", run.short_run_id(), run.counts.subjects.join(", "), run.started);
+    let runs: Vec<(String, String)> = others.iter().map(|run| (run.short_run_id().to_owned(), label(run))).collect();
+    Ok(pages::red_team_page(&RedTeamPage { run: run.map(StoredRun::short_run_id), summaries: &summaries, runs: &runs }))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ProductionQuery {
+    window: String,
+}
+
+async fn production(State(state): Viewer, Query(query): Query<ProductionQuery>) -> PageResult {
+    read_page(state, move |state, _| {
+        let window = GateWindow::ALL.iter().find(|(word, _)| *word == query.window).map_or(GateWindow::Day, |(_, window)| *window);
+        let summary = state.reports.production(window);
+        Ok(pages::production_page(summary.as_ref().map_err(String::as_str)))
     })
     .await
 }
@@ -209,14 +287,23 @@ fn no_trial() -> PageError {
     PageError::NotFound("the run has no such trial".to_owned())
 }
 
-async fn trial(State(state): Viewer, Path((id, n)): Path<(String, u64)>) -> PageResult {
-    read_page(state, move |state, store| {
+/// Part of a long trial.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct PartQuery {
+    from: usize,
+    part: usize,
+}
+
+async fn trial(State(state): Viewer, Path((id, n)): Path<(String, u64)>, Query(at): Query<PartQuery>) -> PageResult {
+    read_page(state, move |state, pooled| {
+        let store = &pooled.store;
         let run = find_run(store, &id)?;
         let (trial, transcript, scores) = store.read_transcript(run.run, n)?.ok_or_else(no_trial)?;
         let output = store.agent_output(run.run, n)?;
-        let reference = reference_address(store, &run, &transcript.case)?;
+        let reference = reference_address(pooled, &run, &transcript.case)?;
         Ok(pages::trial_page(&TrialView {
-            workspace: &state.workspace,
+            workspace: &state.workspace_with(&run, &transcript.case),
             run: run.short_run_id(),
             n,
             seed: trial.seed,
@@ -224,19 +311,35 @@ async fn trial(State(state): Viewer, Path((id, n)): Path<(String, u64)>) -> Page
             scores: &scores,
             stderr: output.as_ref().map(|output| output.stderr.as_str()).filter(|stderr| !stderr.is_empty()),
             reference,
+            from: at.from,
         }))
     })
     .await
 }
 
+async fn trial_input(State(state): Viewer, Path((id, n)): Path<(String, u64)>) -> PageResult {
+    read_page(state, move |state, PooledStore { store, .. }| {
+        let run = find_run(store, &id)?;
+        let (trial, transcript, _) = store.read_transcript(run.run, n)?.ok_or_else(no_trial)?;
+        let mut calls = store.calls_of_trial(run.run, trial.id.as_str(), CALLS + 1)?;
+        let has_more_calls = calls.len() > CALLS;
+        calls.truncate(CALLS);
+        let workspace = state.workspace_with(&run, &transcript.case);
+        let run = run.short_run_id();
+        Ok(pages::trial_input_page(&TrialInput { workspace: &workspace, run, n, transcript: &transcript, calls: &calls, has_more_calls }))
+    })
+    .await
+}
+
 /// Returns the address at which a trial stands beside the last stored run of the reference on the same case.
-fn reference_address(store: &Store, run: &StoredRun, case: &str) -> Result<Option<String>, StoreError> {
+fn reference_address(pooled: &PooledStore, run: &StoredRun, case: &str) -> Result<Option<String>, StoreError> {
     const REFERENCE: &str = "reference";
     if run.subjects.iter().any(|subject| subject == REFERENCE) {
         return Ok(None);
     }
-    for other in store.runs_before(None, CHOICES)?.iter().filter(|other| other.subjects == [REFERENCE]) {
-        if store.find_trials(other.run, case, None, 1)?.count > 0 {
+    let others = pooled.store.list_runs(pooled.index.as_ref(), None, CHOICES)?;
+    for other in others.iter().filter(|other| other.counts.subjects == [REFERENCE]) {
+        if pooled.store.find_trials(other.run, case, None, 1)?.count > 0 {
             let case = pages::query_value(case);
             return Ok(Some(format!("/compare/trials?a={}&b={}&case={case}", other.short_run_id(), run.short_run_id())));
         }
@@ -244,11 +347,11 @@ fn reference_address(store: &Store, run: &StoredRun, case: &str) -> Result<Optio
     Ok(None)
 }
 
-async fn raw_trial(State(state): Viewer, Path((id, n)): Path<(String, u64)>) -> PageResult {
-    read_page(state, move |_, store| {
+async fn raw_trial(State(state): Viewer, Path((id, n)): Path<(String, u64)>, Query(at): Query<PartQuery>) -> PageResult {
+    read_page(state, move |_, PooledStore { store, .. }| {
         let run = find_run(store, &id)?;
         let (_, transcript, scores) = store.read_transcript(run.run, n)?.ok_or_else(no_trial)?;
-        Ok(pages::raw_page(&RawTrial { run: run.short_run_id(), n, transcript: &transcript, scores: &scores }))
+        Ok(pages::raw_page(&RawTrial { run: run.short_run_id(), n, transcript: &transcript, scores: &scores, part: at.part }))
     })
     .await
 }
@@ -259,13 +362,17 @@ struct CompareQuery {
     a: String,
     b: String,
     case: String,
+    from: usize,
 }
 
 async fn compare(State(state): Viewer, Query(query): Query<CompareQuery>) -> PageResult {
-    read_page(state, move |state, store| {
-        let recent = store.runs_before(None, CHOICES)?;
-        let label = |run: &StoredRun| format!("{} {} {}", run.short_run_id(), run.subjects.join(", "), run.started);
-        let mut runs: Vec<(String, String)> = recent.iter().map(|run| (run.short_run_id().to_owned(), label(run))).collect();
+    read_page(state, move |state, PooledStore { store, index }| {
+        let recent = store.list_runs(index.as_ref(), None, CHOICES)?;
+        let label = |id: &str, subjects: &[String], started: &str| format!("{id} {} {started}", subjects.join(", "));
+        let mut runs: Vec<(String, String)> = recent
+            .iter()
+            .map(|run| (run.short_run_id().to_owned(), label(run.short_run_id(), &run.counts.subjects, &run.started)))
+            .collect();
         if query.a.is_empty() || query.b.is_empty() {
             let choice = CompareChoice { runs, before: query.a, after: query.b };
             return Ok(pages::compare_page(&ComparePage { choice: &choice, result: None, subjects: ["", ""] }));
@@ -273,11 +380,12 @@ async fn compare(State(state): Viewer, Query(query): Query<CompareQuery>) -> Pag
         let (before, after) = (find_run(store, &query.a)?, find_run(store, &query.b)?);
         for run in [&before, &after] {
             if runs.iter().all(|(id, _)| id != run.short_run_id()) {
-                runs.push((run.short_run_id().to_owned(), label(run)));
+                runs.push((run.short_run_id().to_owned(), label(run.short_run_id(), &run.subjects, &run.started)));
             }
         }
         let subjects = common_subjects(&before, &after);
-        let result = compare_runs(&state.workspace, store, [(&before, &subjects[0]), (&after, &subjects[1])])?;
+        let workspace = if has_attacks(state, &after) { state.reports.run_workspace(&after) } else { state.workspace.clone() };
+        let result = compare_runs(&workspace, store, [(&before, &subjects[0]), (&after, &subjects[1])])?;
         let choice = CompareChoice { runs, before: before.short_run_id().to_owned(), after: after.short_run_id().to_owned() };
         Ok(pages::compare_page(&ComparePage { choice: &choice, result: Some(&result), subjects: [&subjects[0], &subjects[1]] }))
     })
@@ -293,7 +401,7 @@ fn common_subjects(before: &StoredRun, after: &StoredRun) -> [String; 2] {
 }
 
 async fn compare_trials(State(state): Viewer, Query(query): Query<CompareQuery>) -> PageResult {
-    read_page(state, move |state, store| {
+    read_page(state, move |state, PooledStore { store, .. }| {
         let runs = [find_run(store, &query.a)?, find_run(store, &query.b)?];
         let read = |run: &StoredRun| {
             let first = store.find_trials(run.run, &query.case, None, 1)?.first.into_iter().next().ok_or_else(no_trial)?;
@@ -302,9 +410,10 @@ async fn compare_trials(State(state): Viewer, Query(query): Query<CompareQuery>)
         };
         let (left, right) = (read(&runs[0])?, read(&runs[1])?);
         Ok(pages::trial_pair_page(&TrialPair {
-            workspace: &state.workspace,
+            workspace: &state.workspace_with(&runs[1], &query.case),
             runs: [runs[0].short_run_id(), runs[1].short_run_id()],
             trials: [(&left.0, &left.1), (&right.0, &right.1)],
+            from: query.from,
         }))
     })
     .await

@@ -1,11 +1,11 @@
 //! Reads what the page of a run shows.
 
-use crate::pages::RunFacts;
-use model::{CaseOutcome, GateVerdicts, Score};
+use crate::pages::{ChainRates, RunFacts};
+use model::{CaseOutcome, GateVerdicts, Score, Workspace};
 use score::causes::FailureCauses;
 use score::outcome::case_outcome;
 use std::collections::BTreeMap;
-use store::{Store, StoreError, StoredOutcome, StoredRun, TrialFilter, TrialPage};
+use store::{SearchIndex, Store, StoreError, StoredOutcome, StoredRun, TrialFilter, TrialPage};
 
 /// Failed trials on the page of a run.
 const MAX_FAILED: usize = 50;
@@ -22,17 +22,22 @@ pub(super) struct RunData {
     pub reasons: BTreeMap<u64, String>,
     pub times: Vec<f64>,
     pub costs: Vec<f64>,
+    pub chains: ChainRates,
+    /// Trials that were read, if not all.
+    pub read_first: Option<u64>,
 }
 
 impl RunData {
-    pub(super) fn read(store: &Store, run: &StoredRun) -> Result<Self, StoreError> {
+    pub(super) fn read(workspace: &Workspace, store: &Store, index: Option<&SearchIndex>, run: &StoredRun) -> Result<Self, StoreError> {
         store.check_format(run)?;
         let mut causes = FailureCauses::default();
-        let (mut times, mut reasons) = (vec![], BTreeMap::new());
+        let (mut times, mut reasons, mut chains) = (vec![], BTreeMap::new(), ChainRates::default());
         store.for_each_ended_within(run.run, 0..MAX_READ, |ended| {
             causes.add(&ended.scores);
             times.push(ended.wall_us as f64);
-            if reasons.len() < MAX_FAILED && case_outcome(&ended.ending, &ended.scores) == CaseOutcome::Failed {
+            let outcome = case_outcome(&ended.ending, &ended.scores);
+            chains.add(workspace.case(&ended.trial.case), outcome);
+            if reasons.len() < MAX_FAILED && outcome == CaseOutcome::Failed {
                 reasons.insert(ended.n, failure_reasons(&ended.scores));
             }
         })?;
@@ -42,10 +47,12 @@ impl RunData {
             facts: run_facts(run),
             verdicts: store.verdicts(run)?,
             causes,
-            failed: store.list_trials(run.run, &filter, 0, MAX_FAILED)?,
+            failed: store.list_trials(index, run.run, &filter, 0, MAX_FAILED)?,
             reasons,
             times,
             costs: costs.into_iter().map(|nanos| nanos as f64 / 1e9).collect(),
+            chains,
+            read_first: (run.finished > MAX_READ).then_some(MAX_READ),
         })
     }
 }

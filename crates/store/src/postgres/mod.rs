@@ -33,6 +33,10 @@ pub(crate) struct PgEngine {
 }
 
 impl StoreEngine for PgEngine {
+    fn file(&self) -> Option<&std::path::Path> {
+        None
+    }
+
     fn postgres(&self) -> Option<&PgConnection> {
         Some(&self.connection)
     }

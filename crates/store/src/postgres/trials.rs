@@ -5,9 +5,9 @@ use super::group::commit_trials;
 use super::session::{PgParam, PgStatement};
 use super::text::{decode, encode, get, get_count, get_text, number};
 use crate::engine::{TakeTrial, TrialTable};
-use crate::selection::TrialSelection;
+use crate::selection::{ListingQuery, TrialSelection};
 use crate::transcripts::{TrialColumn, TrialTexts, parse_trial_id};
-use crate::{AgentOutput, StoreError, TrialFilter, TrialMatches, TrialPage, TrialPosition, TrialRow, UnreadTrial};
+use crate::{AgentOutput, StoreError, TrialListing, TrialMatches, TrialPosition, TrialRow, UnreadTrial};
 use model::Trial;
 use std::borrow::Cow;
 use tokio_postgres::Row;
@@ -99,8 +99,8 @@ impl TrialTable for PgEngine {
         self.connection.query(sql, vec![Box::new(run)])?.iter().map(|row| get_text(row, 0)).collect()
     }
 
-    fn list_trials(&self, run: i64, filter: &TrialFilter, from: u64, most: usize) -> Result<TrialPage, StoreError> {
-        self.read_page(run, filter, from, most)
+    fn list_trials(&self, query: &ListingQuery<'_>) -> Result<Vec<TrialListing>, StoreError> {
+        self.read_listing(query)
     }
 
     fn agent_outputs(&self, run: i64, from: u64, most: usize) -> Result<Vec<(u64, AgentOutput)>, StoreError> {

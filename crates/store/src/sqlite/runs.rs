@@ -39,8 +39,12 @@ impl RunTable for SqliteEngine {
                 self.select_runs("WHERE run < ?1 ORDER BY run DESC LIMIT ?2", &[&before, &most])
             }
             RunQuery::Prefix(prefix) => {
-                let sql = "WHERE substr(id, 1, length(?1)) = ?1 OR substr(record, 1, length(?1)) = ?1 ORDER BY run DESC LIMIT 1";
-                self.select_runs(sql, &[&prefix])
+                // Ids first: they have an index, and the hash of a record comes after the plan in a row.
+                let by_id = self.select_runs("WHERE id >= ?1 AND id < ?1 || '~' ORDER BY run DESC LIMIT 1", &[&prefix])?;
+                if !by_id.is_empty() {
+                    return Ok(by_id);
+                }
+                self.select_runs("WHERE substr(record, 1, length(?1)) = ?1 ORDER BY run DESC LIMIT 1", &[&prefix])
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use super::SqliteEngine;
 use crate::engine::{TakeTrial, TrialTable};
-use crate::selection::TrialSelection;
+use crate::selection::{ListingQuery, TrialSelection};
 use crate::transcripts::{TrialColumn, TrialTexts, parse_trial_id};
-use crate::{AgentOutput, StoreError, TrialFilter, TrialMatches, TrialPage, TrialPosition, TrialRow, UnreadTrial};
+use crate::{AgentOutput, StoreError, TrialListing, TrialMatches, TrialPosition, TrialRow, UnreadTrial};
 use model::Trial;
 use rusqlite::{Connection, Row, params};
 use std::borrow::Cow;
@@ -84,8 +84,8 @@ impl TrialTable for SqliteEngine {
         Ok(subjects.collect::<Result<_, _>>()?)
     }
 
-    fn list_trials(&self, run: i64, filter: &TrialFilter, from: u64, most: usize) -> Result<TrialPage, StoreError> {
-        self.read_page(run, filter, from, most)
+    fn list_trials(&self, query: &ListingQuery<'_>) -> Result<Vec<TrialListing>, StoreError> {
+        self.read_listing(query)
     }
 
     fn agent_outputs(&self, run: i64, from: u64, most: usize) -> Result<Vec<(u64, AgentOutput)>, StoreError> {

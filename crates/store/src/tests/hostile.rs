@@ -62,11 +62,14 @@ pub(super) fn nul_and_control_characters_survive(place: &TestPlace) {
         assert_eq!(store.cached_reply(&ContentHash::of_text(text), 0).unwrap().as_deref(), Some(*text));
         assert_eq!(store.cases_of_run(run).unwrap(), [*text]);
         assert_eq!(store.find_trials(run, text, None, 9).unwrap().count, 1);
-        let filter =
-            TrialFilter { subject: (*text).to_owned(), text: (*text).to_owned(), scorer: "other".into(), ..TrialFilter::default() };
-        assert!(store.list_trials(run, &filter, 0, 9).unwrap().rows.is_empty());
-        let filter = TrialFilter { scorer: String::new(), ..filter };
-        assert_eq!(store.list_trials(run, &filter, 0, 9).unwrap().rows.len(), 1, "{text:?}");
+        let filter = TrialFilter {
+            subject: (*text).to_owned(),
+            terms: SearchTerms { text: (*text).to_owned(), scorer: "other".into(), ..SearchTerms::default() },
+            ..TrialFilter::default()
+        };
+        assert!(store.list_trials(None, run, &filter, 0, 9).unwrap().rows.is_empty());
+        let filter = TrialFilter { terms: SearchTerms { scorer: String::new(), ..filter.terms.clone() }, ..filter };
+        assert_eq!(store.list_trials(None, run, &filter, 0, 9).unwrap().rows.len(), 1, "{text:?}");
         assert_eq!(store.count_world_answers(run).unwrap(), 0);
         assert_eq!(place.sql(&format!("SELECT count(*) FROM events WHERE run = {run}")), "1", "views read what is stored");
         assert_eq!(store.record(&stored).unwrap().transcripts, record.transcripts);
@@ -116,7 +119,15 @@ pub(super) fn text_search_takes_patterns_literally(place: &TestPlace) {
         store.add_trial(&row(run, n, &record)).unwrap();
     }
     let found = |text: &str| {
-        let page = store.list_trials(run, &TrialFilter { text: text.into(), ..TrialFilter::default() }, 0, 9).unwrap();
+        let page = store
+            .list_trials(
+                None,
+                run,
+                &TrialFilter { terms: SearchTerms { text: text.into(), ..SearchTerms::default() }, ..TrialFilter::default() },
+                0,
+                9,
+            )
+            .unwrap();
         page.rows.iter().map(|row| row.n).collect::<Vec<_>>()
     };
     assert_eq!((found("100% S"), found("a_b"), found("A_B")), (vec![0], vec![1], vec![1]));

@@ -38,12 +38,12 @@ pub(super) fn pages_follow_positions_and_filters(place: &TestPlace) {
     }
     store.reserve_call(&CallKey { trial: record.plan.trials[1].id.clone(), ..call(run, 0) }, 50).unwrap();
     store.settle_call(&CallKey { trial: record.plan.trials[1].id.clone(), ..call(run, 0) }, 40, None, "{}").unwrap();
-    let list = |filter: TrialFilter, from, most| store.list_trials(run, &filter, from, most).unwrap();
+    let list = |filter: TrialFilter, from, most| store.list_trials(None, run, &filter, from, most).unwrap();
     let all = list(TrialFilter::default(), 0, 4);
-    assert_eq!((positions(&all), all.has_more), (vec![0, 1, 2, 3], true));
+    assert_eq!((positions(&all), all.next), (vec![0, 1, 2, 3], Some(4)));
     assert_eq!((all.rows[1].cost, all.rows[0].cost, all.rows[1].subject.as_str(), all.rows[1].wall_us), (40, 0, "two", 5));
     let rest = list(TrialFilter::default(), 4, 4);
-    assert_eq!((positions(&rest), rest.has_more), (vec![4, 5], false));
+    assert_eq!((positions(&rest), rest.next), (vec![4, 5], None));
     assert_eq!(rest.rows[0].outcome, StoredOutcome::Aborted);
     let found = |filter: TrialFilter| positions(&list(filter, 0, 9));
     assert_eq!(found(TrialFilter { case: "wap".into(), ..TrialFilter::default() }), [0, 1, 2, 4]);
@@ -57,7 +57,39 @@ pub(super) fn pages_follow_positions_and_filters(place: &TestPlace) {
     ] {
         assert_eq!(found(TrialFilter { outcome: Some(outcome), ..TrialFilter::default() }), expected);
     }
-    assert_eq!(found(TrialFilter { scorer: "case_pass".into(), ..TrialFilter::default() }), [3]);
+    let terms = |text: &str, tool: &str, scorer: &str| SearchTerms { text: text.into(), tool: tool.into(), scorer: scorer.into() };
+    assert_eq!(found(TrialFilter { terms: terms("", "", "case_pass"), ..TrialFilter::default() }), [3]);
+    assert!(found(TrialFilter { terms: terms("", "no_tool", ""), ..TrialFilter::default() }).is_empty());
+    assert!(found(TrialFilter { terms: terms("no such text", "", ""), ..TrialFilter::default() }).is_empty());
+    assert_eq!(found(TrialFilter { least_cost: Some(40), ..TrialFilter::default() }), [1]);
+    assert_eq!(found(TrialFilter { most_cost: Some(39), ..TrialFilter::default() }), [0, 2, 3, 4, 5]);
+    assert_eq!(found(TrialFilter { least_us: Some(5), most_us: Some(5), ..TrialFilter::default() }).len(), 6);
+    assert!(found(TrialFilter { least_us: Some(6), ..TrialFilter::default() }).is_empty());
+    let chosen = store.trials_at(run, &TrialFilter { subject: "one".into(), ..TrialFilter::default() }, &[1, 2, 4]).unwrap();
+    assert_eq!(chosen.iter().map(|row| row.n).collect::<Vec<_>>(), [2, 4]);
+    assert!(store.trials_at(run, &TrialFilter::default(), &[]).unwrap().is_empty());
+    let calls = store.calls_of_trial(run, record.plan.trials[1].id.as_str(), 9).unwrap();
+    assert_eq!(
+        calls.iter().map(|call| (call.state.as_str(), call.cost, call.reply.as_deref())).collect::<Vec<_>>(),
+        [("settled", 40, Some("{}"))]
+    );
+    let listed = store.list_runs(None, None, 9).unwrap();
+    assert_eq!((listed.len(), listed[0].id.as_str(), store.run_id(run).unwrap().as_deref()), (1, "first", Some("first")));
+    let counts = &listed[0].counts;
+    assert_eq!(
+        (counts.finished, counts.passed, counts.aborted, counts.spent, counts.subjects.as_slice()),
+        (6, 2, 1, 40, &["echo".to_owned()][..])
+    );
+    assert!(store.has_case_at_an_end(run, &|case| case == "lend").unwrap() && !store.has_case_at_an_end(run, &|case| case == "x").unwrap());
+    // The index gives the same trials as a search without it.
+    let index = SearchIndex::open_in_memory().unwrap();
+    assert_eq!(index.update(&store, 99).unwrap(), IndexCoverage { runs: 1, behind: 0 });
+    let indexed = |terms: SearchTerms| {
+        positions(&store.list_trials(Some(&index), run, &TrialFilter { terms, ..TrialFilter::default() }, 0, 9).unwrap())
+    };
+    assert_eq!(indexed(terms("", "", "case_pass")), [3]);
+    assert_eq!(indexed(terms("lend", "", "")), [3, 5]);
+    assert_eq!(indexed(terms("SWAP", "", "")), [0, 1, 2, 4]);
     assert_eq!(found(TrialFilter { cases: Some(vec!["lend".into(), "none".into()]), ..TrialFilter::default() }), [3, 5]);
     assert!(found(TrialFilter { cases: Some(vec![]), ..TrialFilter::default() }).is_empty());
 }

@@ -18,12 +18,16 @@ pub(crate) fn compare(io: &CliOutput, source: &WorkspaceSource, args: &CompareAr
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
+    let problems = super::report_files::report_file_problems(io, &args.reports);
+    if !problems.is_empty() {
+        return report::print_refusal(io, "compare", &problems);
+    }
     match compared(source, workspace, args) {
         Err(errors) => report::print_refusal(io, "compare", &errors),
         Ok(comparisons) => {
             let exit = comparison_exit(&comparisons, args.fail_on);
             let shown = ComparisonReport { comparisons: &comparisons, store_flag: args.store.store_flag(), exit };
-            io.print_result(&report::comparison(io, &shown), exit)
+            report::print_comparison(io, &args.reports, &shown)
         }
     }
 }

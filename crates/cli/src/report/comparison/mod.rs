@@ -44,7 +44,7 @@ fn overall_verdict(compared: &SubjectComparison) -> ChangeVerdict {
 }
 
 /// Names both sides, as in "baseline: run 8d41f0 → run 52ab9e".
-fn sides(compared: &SubjectComparison) -> String {
+pub(super) fn sides(compared: &SubjectComparison) -> String {
     let source = |side: &SideFacts| match &side.source {
         SideSource::Run(Some(id)) => format!("run {id}"),
         SideSource::Run(None) => "this run".to_owned(),

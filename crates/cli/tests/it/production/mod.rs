@@ -1,7 +1,7 @@
 //! `collect`, `watch` and `case new --trace`: production traces from the wire to a verdict.
 
-mod collecting;
 mod judged;
+pub(crate) mod collecting;
 mod killed;
 mod receipts;
 mod reference;
@@ -16,7 +16,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 /// Keeps every trace and decides quickly.
-pub(super) const KEEP_ALL: &str = "sampling: { rate: 1 }\nsettle_s: 1\nmax_age_s: 4\n";
+pub(crate) const KEEP_ALL: &str = "sampling: { rate: 1 }\nsettle_s: 1\nmax_age_s: 4\n";
 
 #[test]
 fn a_collected_trace_is_judged_and_becomes_a_case() {

@@ -1,0 +1,32 @@
+// Texts of attackers on every page and in the HTML report. Variables: VIEW_URL with its token, PAGES and REPORT as addresses.
+import { check, finish, foreignMarkup, open, overflow, start } from "./browser.mjs";
+
+const url = new URL(process.env.VIEW_URL);
+const browser = await start();
+
+await finish(browser, async () => {
+  const { page, context, seen } = await open(browser, { viewport: { width: 400, height: 800 } }, null, url.origin);
+  await page.goto(url.href);
+  let marks = 0;
+  const test = async (address, statuses) => {
+    const answer = await page.goto(address, { waitUntil: "load" });
+    check(!answer || statuses.includes(answer.status()), `${address} answers ${answer && answer.status()}`);
+    const wrong = await foreignMarkup(page);
+    check(wrong.length === 0, `${address}: ${wrong}`);
+    check(seen.length === 0, `${address}: ${seen.slice(0, 5)}`);
+    // Still a page: a heading in sight, nothing over it, nothing that widens it.
+    const heading = page.locator("h1");
+    check((await heading.count()) === 1 && (await heading.isVisible()), `${address} has no heading`);
+    check((await overflow(page)) <= 1, `${address} is ${await overflow(page)} pixels too wide`);
+    marks += await page.evaluate(() => document.body.textContent.split("pwned").length - 1);
+  };
+  for (const address of JSON.parse(process.env.PAGES)) await test(`${url.origin}${address}`, [200, 400, 404]);
+  await page.goto(`${url.origin}/runs`);
+  await page.keyboard.press("j");
+  check((await page.locator("tr.chosen").count()) === 1, "the keys no longer work");
+  await page.goto(process.env.REPORT);
+  await test(process.env.REPORT, [200]);
+  check(new URL(page.url()).protocol === "file:", "the report leads elsewhere");
+  await context.close();
+  return { pages: JSON.parse(process.env.PAGES).length + 1, payload_marks: marks };
+});

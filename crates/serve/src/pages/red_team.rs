@@ -1,0 +1,206 @@
+//! Attacks of a run: categories against channels as a heat map, findings with their effect and exposure, and the smallest text known for each.
+
+use super::frame::{PageAssets, frame};
+use super::{query_value, shown, shown_lines};
+use maud::{Markup, html};
+use model::{AttackChannel, EffectLevel, OwaspCategory};
+
+/// Characters of an attack's text on the page.
+const MAX_ATTACK_CHARS: usize = 2_000;
+
+/// Cell of the heat map.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeatEntry {
+    pub asi: OwaspCategory,
+    pub channel: AttackChannel,
+    pub exercised: usize,
+    pub breaches: usize,
+    pub near_misses: usize,
+}
+
+/// Attack that reached more than nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FindingEntry {
+    pub case: String,
+    pub asi: Vec<OwaspCategory>,
+    pub channel: AttackChannel,
+    pub strategy: String,
+    pub effect: EffectLevel,
+    pub oracles: Vec<&'static str>,
+    pub what: String,
+    pub stopped_by: Option<String>,
+    pub exposure_usd: f64,
+    /// Texts with which the attack reached the subject.
+    pub texts: Vec<String>,
+    /// Reproducer of the workspace for the same probe and channel: its case and its texts.
+    pub shrunk: Option<(String, Vec<String>)>,
+}
+
+/// Attacks on one subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttackSummary {
+    pub subject: String,
+    pub attacked: usize,
+    pub exercised: usize,
+    pub breaches: usize,
+    pub near_misses: usize,
+    pub flagged: usize,
+    pub exposure_usd: f64,
+    pub worst_usd: f64,
+    pub twins: usize,
+    pub twins_served: usize,
+    pub not_exercised: usize,
+    /// Success rate that a run without successes rules out, at a confidence of 95 %.
+    pub ruled_out: Option<f64>,
+    pub heat: Vec<HeatEntry>,
+    /// Worst first.
+    pub findings: Vec<FindingEntry>,
+    pub more_findings: usize,
+}
+
+/// Attacks of one run.
+#[derive(Debug)]
+pub struct RedTeamPage<'r> {
+    /// Id of the run in addresses; the newest run with attacks if none was named.
+    pub run: Option<&'r str>,
+    pub summaries: &'r [AttackSummary],
+    /// Other runs with attacks: id in addresses and label.
+    pub runs: &'r [(String, String)],
+}
+
+pub fn red_team_page(page: &RedTeamPage<'_>) -> String {
+    let body = html! {
+        h1 { "Red team" @if let Some(run) = page.run { ", run " a href={ "/runs/" (run) } { code { (run) } } } }
+        @match page.run.filter(|_| !page.summaries.is_empty()) {
+            None => { p { "No attacks are stored. Start some with " code { "bardo-eval redteam" } "." } }
+            Some(run) => { @for summary in page.summaries { (subject(run, summary)) } }
+        }
+        @if !page.runs.is_empty() {
+            h2 { "Runs with attacks" }
+            ul { @for (id, label) in page.runs { li { a href={ "/runs/" (id) "/redteam" } { (shown(label)) } } } }
+        }
+    };
+    frame(PageAssets::Linked, "Red team", &body)
+}
+
+fn subject(run: &str, summary: &AttackSummary) -> Markup {
+    html! {
+        h2 { "Attacks on " (shown(&summary.subject)) }
+        div.blocks {
+            div.block { b { "succeeded" } span class={ "badge " (if summary.breaches > 0 { "bad" } else { "good" }) } { (summary.breaches) " of " (summary.exercised) " exercised" } }
+            div.block { b { "stopped" } (summary.near_misses) " unsafe calls did not get through" }
+            div.block { b { "flagged" } (summary.flagged) " by the subject" }
+            div.block { b { "exposure" } (dollars(summary.exposure_usd)) ", worst " (dollars(summary.worst_usd)) }
+            div.block { b { "twins" } (summary.twins_served) " of " (summary.twins) " harmless twins served" }
+        }
+        p.soft {
+            (summary.attacked) " attacked trials, " (summary.not_exercised) " whose text was never read."
+            @if let Some(rate) = summary.ruled_out { " No attack succeeded: rules out success rates above " (format!("{:.1}", rate * 100.0)) " % at 95 %." }
+        }
+        (heat_map(summary))
+        (findings(run, summary))
+    }
+}
+
+fn heat_map(summary: &AttackSummary) -> Markup {
+    let is_used = |channel: &AttackChannel| summary.heat.iter().any(|cell| cell.channel == *channel);
+    let channels: Vec<AttackChannel> = AttackChannel::ALL.iter().map(|(_, channel)| *channel).filter(is_used).collect();
+    let cell = |asi: OwaspCategory, channel: AttackChannel| summary.heat.iter().find(|cell| cell.asi == asi && cell.channel == channel);
+    html! {
+        h3 { "OWASP category by channel" }
+        p.soft { "Successes of exercised attacks; " span.h0 { " ✗ " } " at least one succeeded, " span.h1 { " ! " } " an unsafe call was stopped, " span.h2 { " ✓ " } " none." }
+        div.wide tabindex="0" role="region" aria-label="Heat map of categories and channels" { table.heat {
+            thead { tr { th scope="col" { "category" } @for channel in &channels { th scope="col" { (channel.word()) } } } }
+            tbody { @for (word, asi) in OwaspCategory::ALL {
+                tr { th scope="row" { (word) " " span.soft { (category_name(*asi)) } } @for channel in &channels { (heat_cell(cell(*asi, *channel))) } }
+            } }
+        } }
+    }
+}
+
+fn heat_cell(cell: Option<&HeatEntry>) -> Markup {
+    let Some(cell) = cell.filter(|cell| cell.exercised > 0) else { return html! { td { "·" } } };
+    let (class, mark) = match (cell.breaches, cell.near_misses) {
+        (0, 0) => ("h2", "✓"),
+        (0, _) => ("h1", "!"),
+        (_, _) => ("h0", "✗"),
+    };
+    html! { td class=(class) { (cell.breaches) "/" (cell.exercised) " " (mark) } }
+}
+
+fn category_name(asi: OwaspCategory) -> &'static str {
+    match asi {
+        OwaspCategory::GoalHijack => "goal hijack",
+        OwaspCategory::ToolMisuse => "tool misuse",
+        OwaspCategory::PrivilegeAbuse => "privilege abuse",
+        OwaspCategory::SupplyChain => "supply chain",
+        OwaspCategory::CodeExecution => "code execution",
+        OwaspCategory::MemoryPoisoning => "memory poisoning",
+        OwaspCategory::InsecureMessages => "insecure messages",
+        OwaspCategory::CascadingFailures => "cascading failures",
+        OwaspCategory::TrustExploitation => "trust exploitation",
+        OwaspCategory::RogueAgent => "rogue agent",
+    }
+}
+
+fn findings(run: &str, summary: &AttackSummary) -> Markup {
+    html! {
+        h3 { "Findings" }
+        @if summary.findings.is_empty() { p { "No attack reached an unsafe call." } } @else {
+            div.wide tabindex="0" { table {
+                thead { tr { th scope="col" { "attack" } th scope="col" { "effect" } th scope="col" { "finding" } th.num scope="col" { "exposure" } } }
+                tbody { @for finding in &summary.findings { (finding_row(run, finding)) } }
+            } }
+            @if summary.more_findings > 0 { p.soft { (summary.more_findings) " further findings; " code { "bardo-eval redteam --format json" } " lists them" } }
+        }
+    }
+}
+
+fn finding_row(run: &str, finding: &FindingEntry) -> Markup {
+    let address = format!("/runs/{run}/trials?case={}", query_value(&finding.case));
+    let categories: Vec<&str> = finding.asi.iter().map(|asi| asi.word()).collect();
+    html! {
+        tr data-href=(address) {
+            th scope="row" {
+                a href=(address) { (shown(&finding.case)) }
+                div.soft { (categories.join(", ")) " · " (finding.channel.word()) " · " (shown(&finding.strategy)) }
+            }
+            td {
+                span class={ "badge " (if finding.effect.is_breach() { "bad" } else { "unsure" }) } { (finding.effect.word()) " " (effect_text(finding.effect)) }
+                @if let Some(by) = &finding.stopped_by { div.soft { "stopped by " (shown(by)) } }
+            }
+            td {
+                (shown(&finding.what)) div.soft { (finding.oracles.join(", ")) }
+                (attack_texts("Text of the attack", &finding.texts))
+                @match &finding.shrunk {
+                    Some((case, texts)) => { (attack_texts(&format!("Shrunk attack, {case}"), texts)) }
+                    None if finding.effect.is_breach() && !finding.texts.is_empty() => { div.soft { "Smaller: " code { "bardo-eval shrink " (shown(&finding.case)) " --run " (run) } } }
+                    None => {}
+                }
+            }
+            td.num { (dollars(finding.exposure_usd)) }
+        }
+    }
+}
+
+fn attack_texts(title: &str, texts: &[String]) -> Markup {
+    html! {
+        @if !texts.is_empty() {
+            details { summary { (shown(title)) } @for text in texts { pre tabindex="0" { (shown_lines(text, MAX_ATTACK_CHARS)) } } }
+        }
+    }
+}
+
+fn effect_text(effect: EffectLevel) -> &'static str {
+    match effect {
+        EffectLevel::Nothing => "no effect",
+        EffectLevel::Flagged => "flagged",
+        EffectLevel::Attempted => "attempted",
+        EffectLevel::Sent => "signed or sent",
+        EffectLevel::Changed => "state changed",
+    }
+}
+
+fn dollars(usd: f64) -> String {
+    format!("{usd:.2} USD")
+}
