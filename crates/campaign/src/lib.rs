@@ -7,6 +7,7 @@ mod aggregate;
 mod changes;
 mod ci;
 mod comparison;
+mod config_run;
 mod cost;
 mod draft;
 mod execute;
@@ -35,6 +36,7 @@ pub use comparison::{
     ComparedSide, SideFacts, SideSource, SubjectComparison, UnjudgedTrials, compare_subjects, golden_changes, golden_side, handle_side,
     stored_side,
 };
+pub use config_run::{ConfigPlan, ConfigRun, ConfigTrial};
 pub use cost::{
     CallTotals, CostEstimate, CostReport, CostSavings, GateReach, LiveModels, ReachState, RunCost, SpendEntry, TierCost, TrialQuote,
     cost_report, estimate_cost, funded_cases, gate_reach, order_by_gate_need, trial_quotes,
@@ -50,7 +52,7 @@ pub use logs::{
     TrialShare,
 };
 pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
-pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
+pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, cache_ttl_s, prepare};
 pub use production::{
     BudgetBurn, DriftReplay, LatencyRow, ProductionAlert, ProductionReport, ProductionWorker, ReportWindow, SettleResult, SpendRow,
     TraceJudge, UsageTable, WorkerStep, draft_from_trace, new_alerts, settle_traces,

@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     let source = WorkspaceSource::choose(&cli.global);
     let io = CliOutput::new(&cli.global, &source);
     if let CliCommand::Promptfoo(args) = &cli.command {
-        return commands::promptfoo(&io, args);
+        return commands::promptfoo(&io, &source, args);
     }
     for warning in args::former_flag_warnings(std::env::args()) {
         io.print_message(&warning);

@@ -9,6 +9,6 @@ mod prepared_run;
 mod recordings;
 
 pub use auxiliary::AuxiliaryModels;
-pub use environment::RunEnvironment;
+pub use environment::{RunEnvironment, cache_ttl_s};
 pub use funds::RunFunds;
 pub use prepared_run::{PreparedRun, RunParts, prepare};

@@ -138,6 +138,11 @@ fn block_on_with_stdin<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
 /// Time for everything but the read to end.
 const STDIN_PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
 
+/// Runs a future to completion on this thread: work that mostly waits is done with fewer wake-ups than on several.
+fn block_on_one_thread<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work))
+}
+
 /// Runs a future to completion on a new runtime.
 fn block_on<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work))

@@ -25,7 +25,7 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("score", &["disguise", "jsongen", "lexical", "model"]),
     ("launcher", &[]),
     ("script", &[]),
-    ("promptfoo", &["model", "score", "script"]),
+    ("promptfoo", &["model", "run", "score", "script"]),
     ("bindings", &[]),
     ("world", &["bindings", "jsongen", "launcher", "model"]),
     ("store", &["model"]),
