@@ -33,8 +33,8 @@ mod wording;
 pub use changes::{ChangedScore, ChangedVerdict, RunChanges, VerdictValue};
 pub use ci::{CiEvent, TierPlan, ci_plan};
 pub use comparison::{
-    ComparedSide, SideFacts, SideSource, SubjectComparison, UnjudgedTrials, compare_subjects, golden_changes, golden_side, handle_side,
-    stored_side,
+    ComparedSide, PlainResult, SideFacts, SideSource, SubjectComparison, UnjudgedTrials, compare_subjects, golden_changes, golden_side,
+    handle_side, plain_side, stored_side,
 };
 pub use config_run::{ConfigPlan, ConfigRun, ConfigTrial};
 pub use cost::{

@@ -70,6 +70,7 @@ fn main() -> ExitCode {
         CliCommand::Selftest(args) => commands::selftest(&io, &source, &args),
         CliCommand::Run(args) => commands::run(&io, &source, &args),
         CliCommand::Promptfoo(_) => ExitKind::Usage,
+        CliCommand::Import(command) => commands::import(&io, &command),
         CliCommand::RedTeam(args) => commands::red_team(&io, &source, *args),
         CliCommand::Shrink(args) => commands::shrink(&io, &source, &args),
         CliCommand::Runs(command) => commands::runs(&io, &command),

@@ -135,7 +135,11 @@ impl AssertionReader<'_> {
         }
         let threshold = number(self.report, line, json, "threshold");
         if self.mode == AssertionMode::Strict && threshold.is_some_and(|threshold| threshold <= 0.0) && has_least_score(type_name) {
-            self.report.add(line, format!("{type_name} with threshold {} cannot fail", threshold.unwrap_or_default()), "write a threshold above 0");
+            self.report.add(
+                line,
+                format!("{type_name} with threshold {} cannot fail", threshold.unwrap_or_default()),
+                "write a threshold above 0",
+            );
         }
         let mut value = json.get("value").filter(|value| !value.is_null()).cloned();
         let mut script = None;
@@ -171,7 +175,10 @@ impl AssertionReader<'_> {
             config: json.get("config").or(set_config).map(without_lines),
             script,
             parsed,
-            rubric_prompt: json.get("rubricPrompt").filter(|prompt| !prompt.is_null()).map(|prompt| prompt.as_str().map_or_else(|| without_lines(prompt).to_string(), str::to_owned)),
+            rubric_prompt: json
+                .get("rubricPrompt")
+                .filter(|prompt| !prompt.is_null())
+                .map(|prompt| prompt.as_str().map_or_else(|| without_lines(prompt).to_string(), str::to_owned)),
             judge: json.get("provider").filter(|provider| !provider.is_null()).map(without_lines),
             json: Arc::new(without_lines(json)),
         })

@@ -25,7 +25,14 @@ const TEST_LIMITS: YamlLimits = YamlLimits { bytes: 64 << 20, depth: 48, nodes: 
 /// Every mistake in the config and in the files.
 pub fn read_suite(file: &str, text: &str, files: &dyn SuiteFiles, mode: AssertionMode) -> Result<PromptfooSuite, Vec<Problem>> {
     // Places cost as much as all else, and only mistakes need them.
-    read_with(file, text, files, (mode, FilePlaces::Unknown)).or_else(|_| read_with(file, text, files, (mode, FilePlaces::Lines)))
+    let result = |(suite, problems): (PromptfooSuite, Vec<Problem>)| if problems.is_empty() { Ok(suite) } else { Err(problems) };
+    result(read_with(file, text, files, (mode, FilePlaces::Unknown)))
+        .or_else(|_| result(read_with(file, text, files, (mode, FilePlaces::Lines))))
+}
+
+/// Reads as much of a config as can be read, and what cannot.
+pub fn read_for_import(file: &str, text: &str, files: &dyn SuiteFiles) -> (PromptfooSuite, Vec<Problem>) {
+    read_with(file, text, files, (AssertionMode::Strict, FilePlaces::Import))
 }
 
 /// Whether lines of JSON files are known.
@@ -33,6 +40,8 @@ pub fn read_suite(file: &str, text: &str, files: &dyn SuiteFiles, mode: Assertio
 enum FilePlaces {
     Unknown,
     Lines,
+    /// Lines are known, and attacks are left to the import.
+    Import,
 }
 
 fn read_with(
@@ -40,9 +49,9 @@ fn read_with(
     text: &str,
     files: &dyn SuiteFiles,
     (mode, places): (AssertionMode, FilePlaces),
-) -> Result<PromptfooSuite, Vec<Problem>> {
+) -> (PromptfooSuite, Vec<Problem>) {
     let report = ProblemReport::new(file);
-    let Some(node) = load(text, TEST_LIMITS, &report) else { return Err(report.into_problems()) };
+    let Some(node) = load(text, TEST_LIMITS, &report) else { return (PromptfooSuite::default(), report.into_problems()) };
     let mut reader = ConfigReader {
         here: report,
         file: file.to_owned(),
@@ -59,7 +68,7 @@ fn read_with(
     let ConfigReader { mut problems, suite, .. } = reader;
     problems.sort();
     problems.dedup();
-    if problems.is_empty() { Ok(suite) } else { Err(problems) }
+    (suite, problems)
 }
 
 struct ConfigReader<'r> {
@@ -112,7 +121,8 @@ impl ConfigReader<'_> {
                 "tracing" => "there is no receiver of traces; trajectory:* reads the calls in the reply, or metadata.trace.spans",
                 _ => continue,
             };
-            if !value.is_null() {
+            let is_imported = key.text == "redteam" && self.places == FilePlaces::Import;
+            if !value.is_null() && !is_imported {
                 self.here.add(
                     key.line,
                     format!("{}: {unsupported}", key.text),
@@ -121,6 +131,7 @@ impl ConfigReader<'_> {
             }
         }
         self.suite.config = js_value(node);
+        self.suite.file = self.file.clone();
         self.run_options(node);
         self.suite.description = self.suite.config.get("description").and_then(Value::as_str).map(str::to_owned);
         self.suite.env = self.suite.config.get("env").map(fields).unwrap_or_default();
@@ -240,7 +251,11 @@ impl ConfigReader<'_> {
 
     fn add_prompt(&mut self, prompt: PromptSpec, line: u32) {
         if prompt.raw.contains("_conversation") {
-            self.here.add(line, "a prompt names _conversation, which does not exist here", "use promptfoo:simulated-user, or write the turns into the prompt");
+            self.here.add(
+                line,
+                "a prompt names _conversation, which does not exist here",
+                "use promptfoo:simulated-user, or write the turns into the prompt",
+            );
         }
         self.suite.prompts.push(Arc::new(prompt));
     }
@@ -366,7 +381,8 @@ impl ConfigReader<'_> {
     /// Reads settings that are written as files: tools and formats of replies.
     fn read_settings(&mut self, config: &mut Value, line: u32) {
         for key in ["tools", "functions", "response_format"] {
-            let Some(path) = config.get(key).and_then(Value::as_str).and_then(|text| text.strip_prefix("file://")).map(str::to_owned) else {
+            let Some(path) = config.get(key).and_then(Value::as_str).and_then(|text| text.strip_prefix("file://")).map(str::to_owned)
+            else {
                 continue;
             };
             let Some(content) = self.read_file(&path, line) else { continue };
@@ -573,6 +589,7 @@ impl ConfigReader<'_> {
         }
         spec.json = without_lines(value);
         spec.line = line;
+        spec.at = Some(self.here.location(line));
         Some(spec)
     }
 

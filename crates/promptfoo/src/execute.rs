@@ -5,7 +5,7 @@ use crate::filters::TestFilters;
 use crate::grade::{GradedOutput, OutputGrader};
 use crate::models::{CallPlace, SuiteModels};
 use crate::providers::{ProviderAnswer, ProviderCaller};
-use crate::suite::{ProviderTarget, PromptfooSuite, ProviderSpec, TestSpec};
+use crate::suite::{PromptfooSuite, ProviderSpec, ProviderTarget, TestSpec};
 use crate::test_row::{RunTotals, TestRow};
 use futures::StreamExt;
 use model::ContentHash;
@@ -78,7 +78,8 @@ impl SuiteRunner<'_> {
         let stored = StoredOutputs::default();
         if is_serial {
             for cell in cells {
-                let row = self.graded(self.answered(self.rendered(cell, &template_env, &stored).await, &template_env).await, &template_env).await;
+                let row =
+                    self.graded(self.answered(self.rendered(cell, &template_env, &stored).await, &template_env).await, &template_env).await;
                 keep_output(&row, &stored);
                 totals.add(&row);
                 write(&row)?;
@@ -180,7 +181,8 @@ impl SuiteRunner<'_> {
     async fn call(&self, row: &TestRow, test: &TestSpec, template_env: &Value) -> ProviderAnswer {
         let caller = self.caller(template_env);
         let no_trial = ContentHash::of_text("");
-        let place = CallPlace { trial: row.trial.as_ref().unwrap_or(&no_trial), role: CallRole::Subject, n: 0, seed: row.cell.repeat as u64 };
+        let place =
+            CallPlace { trial: row.trial.as_ref().unwrap_or(&no_trial), role: CallRole::Subject, n: 0, seed: row.cell.repeat as u64 };
         let options = row.call_options();
         match test.provider.as_deref() {
             Some(ProviderSpec { target: ProviderTarget::SimulatedUser(user), .. }) => {

@@ -1,7 +1,7 @@
 //! Selection of tests from the command line.
 
-use crate::suite::{PromptSpec, ProviderSpec, TestSpec};
 use crate::results::EarlierTest;
+use crate::suite::{PromptSpec, ProviderSpec, TestSpec};
 use model::SeededRng;
 use regex::Regex;
 

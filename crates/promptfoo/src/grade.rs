@@ -213,7 +213,10 @@ impl OutputGrader<'_> {
             value = Cow::Owned(self.rendered(assertion.value.as_ref(), graded).await.map_err(named_type)?);
         }
         if let Some(judge) = test.judges.get(n).and_then(Option::as_deref) {
-            return self.judged((judge, n), assertion, (*value).as_ref(), &output, (test, graded)).await.map_err(|why| why.named(&assertion.type_name));
+            return self
+                .judged((judge, n), assertion, (*value).as_ref(), &output, (test, graded))
+                .await
+                .map_err(|why| why.named(&assertion.type_name));
         }
         let parsed = match &assertion.parsed {
             Some(parsed) => Cow::Borrowed(parsed),

@@ -195,7 +195,8 @@ pub(crate) fn answer_of(target: &ProviderTarget, reply: &ModelReply) -> Provider
         answer.response.insert("logProbs".to_owned(), Value::Array(values));
     }
     let usage = reply.usage.unwrap_or_default();
-    answer.token_usage = json!({ "total": usage.input + usage.output, "prompt": usage.input, "completion": usage.output, "numRequests": 1 });
+    answer.token_usage =
+        json!({ "total": usage.input + usage.output, "prompt": usage.input, "completion": usage.output, "numRequests": 1 });
     answer
 }
 
@@ -238,7 +239,9 @@ pub(crate) fn price_of(config: &Value) -> Result<Option<ModelPrice>, String> {
         None => Ok(None),
         Some(value) => {
             let per_token = value.as_f64().filter(|per_token| (0.0..1.0).contains(per_token));
-            per_token.map(|per_token| Some(Money::from_nanos((per_token * 1e15).round() as u64))).ok_or_else(|| format!("{name} is not a price per token"))
+            per_token
+                .map(|per_token| Some(Money::from_nanos((per_token * 1e15).round() as u64)))
+                .ok_or_else(|| format!("{name} is not a price per token"))
         }
     };
     let both = dollars("cost")?;

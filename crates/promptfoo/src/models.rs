@@ -121,11 +121,20 @@ fn build_model(spec: &ProviderSpec, setup: &ModelSetup<'_>) -> Result<SuiteModel
     let mut file = subject_file(spec, setup.variable);
     let known = || {
         let own_server = file.base_url.is_some();
-        let found = setup.prices.iter().find(|known| !own_server && known.provider == file.provider && Some(&known.model) == file.model.as_ref());
+        let found =
+            setup.prices.iter().find(|known| !own_server && known.provider == file.provider && Some(&known.model) == file.model.as_ref());
         found.map(|known| known.price.clone())
     };
     let stated = price_of(&spec.config).map_err(|what| (what, "write US dollars per token".to_owned()))?;
-    let free = || is_free(&file).then(|| ModelPrice { input_per_mtok: Money::ZERO, output_per_mtok: Money::ZERO, cache_read_per_mtok: None, cache_write_per_mtok: None, as_of: String::new() });
+    let free = || {
+        is_free(&file).then(|| ModelPrice {
+            input_per_mtok: Money::ZERO,
+            output_per_mtok: Money::ZERO,
+            cache_read_per_mtok: None,
+            cache_write_per_mtok: None,
+            as_of: String::new(),
+        })
+    };
     file.price = stated.or_else(known).or_else(free);
     let costs = file.price.as_ref().is_none_or(|price| price.input_per_mtok > Money::ZERO || price.output_per_mtok > Money::ZERO);
     if file.price.is_none() && !setup.is_replay {
@@ -152,7 +161,9 @@ fn build_model(spec: &ProviderSpec, setup: &ModelSetup<'_>) -> Result<SuiteModel
 fn is_free(file: &SubjectFile) -> bool {
     let url = file.base_url.as_deref().unwrap_or("http://localhost:11434");
     let host = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let is_local = ["localhost", "127.0.0.1", "[::1]"].iter().any(|local| host.strip_prefix(local).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/'])));
+    let is_local = ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|local| host.strip_prefix(local).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/'])));
     file.provider == ProviderKind::Ollama && is_local
 }
 
@@ -176,7 +187,11 @@ pub fn key_variable(spec: &ProviderSpec) -> Option<String> {
         ProviderTarget::OpenAiChat { .. } => Some(named.unwrap_or_else(|| OPENAI_KEY.to_owned())),
         ProviderTarget::AnthropicMessages { .. } => Some(named.unwrap_or_else(|| ANTHROPIC_KEY.to_owned())),
         ProviderTarget::OllamaChat { .. } => named,
-        ProviderTarget::Echo | ProviderTarget::Exec { .. } | ProviderTarget::Http { .. } | ProviderTarget::Script { .. } | ProviderTarget::SimulatedUser(_) => None,
+        ProviderTarget::Echo
+        | ProviderTarget::Exec { .. }
+        | ProviderTarget::Http { .. }
+        | ProviderTarget::Script { .. }
+        | ProviderTarget::SimulatedUser(_) => None,
     }
 }
 
@@ -185,13 +200,17 @@ fn subject_file(spec: &ProviderSpec, variable: &dyn Fn(&str) -> Option<String>) 
     let text = |key: &str| spec.config.get(key).and_then(Value::as_str).map(str::to_owned);
     let base = text("apiBaseUrl").or_else(|| text("apiHost").map(|host| format!("https://{host}/v1")));
     let (provider, model, base_url, api) = match &spec.target {
-        ProviderTarget::OpenAiChat { model } if base.is_some() => (ProviderKind::OpenAiCompatible, model.clone(), base, Some(OpenAiApi::Chat)),
+        ProviderTarget::OpenAiChat { model } if base.is_some() => {
+            (ProviderKind::OpenAiCompatible, model.clone(), base, Some(OpenAiApi::Chat))
+        }
         ProviderTarget::OpenAiChat { model } => (ProviderKind::OpenAi, model.clone(), None, Some(OpenAiApi::Chat)),
         ProviderTarget::AnthropicMessages { model } => (ProviderKind::Anthropic, model.clone(), base, None),
         ProviderTarget::OllamaChat { model } => (ProviderKind::Ollama, model.clone(), base.or_else(|| variable(OLLAMA_URL)), None),
-        ProviderTarget::Echo | ProviderTarget::Exec { .. } | ProviderTarget::Http { .. } | ProviderTarget::Script { .. } | ProviderTarget::SimulatedUser(_) => {
-            (ProviderKind::Echo, String::new(), None, None)
-        }
+        ProviderTarget::Echo
+        | ProviderTarget::Exec { .. }
+        | ProviderTarget::Http { .. }
+        | ProviderTarget::Script { .. }
+        | ProviderTarget::SimulatedUser(_) => (ProviderKind::Echo, String::new(), None, None),
     };
     let name = spec.label.clone().unwrap_or_else(|| spec.id.clone());
     let mut file = SubjectFile::from_command_line(&name, provider, AgentEndpoint::Command(vec![]));

@@ -1,6 +1,7 @@
 //! Result files of promptfoo, version 3, as they are read back: which test passed with which provider.
 
 use crate::suite::TestSpec;
+use model::ContentHash;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -90,6 +91,21 @@ impl ResultRow {
     /// Returns the name of the provider.
     pub fn subject(&self) -> &str {
         self.provider.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(&self.provider.id)
+    }
+
+    /// Returns the name under which the test is paired with that of another run: its description, else its variables.
+    pub fn case_name(&self) -> String {
+        const MAX_CHARS: usize = 80;
+        let test = match self.test_case.get("description").and_then(Value::as_str).filter(|text| !text.is_empty()) {
+            Some(description) => description.to_owned(),
+            None if self.vars.is_empty() => format!("test {}", self.test_idx + 1),
+            None => {
+                let whole = Value::Object(self.vars.clone()).to_string();
+                let start: String = whole.chars().take(MAX_CHARS).collect();
+                if start.len() == whole.len() { whole } else { format!("{start}… {}", ContentHash::of_text(&whole).short()) }
+            }
+        };
+        if self.prompt_idx == 0 { test } else { format!("{test} prompt {}", self.prompt_idx + 1) }
     }
 
     /// Returns the output as a text.

@@ -31,7 +31,9 @@ pub(crate) async fn converse(
         Err(why) => return ProviderAnswer::failed(why),
     };
     for turn in 0..user.max_turns {
-        let said = match next_turn(caller, user, &instructions, &talk.messages, CallPlace { role: CallRole::User, n: turn as u32, ..place }).await {
+        let said = match next_turn(caller, user, &instructions, &talk.messages, CallPlace { role: CallRole::User, n: turn as u32, ..place })
+            .await
+        {
             Ok(Some(said)) => said,
             Ok(None) => break,
             Err(failed) => return *failed,

@@ -19,7 +19,8 @@ pub struct StoredRow {
 impl TestRow {
     /// Returns the row as a trial.
     pub fn to_stored(&self) -> StoredRow {
-        let id = self.trial.clone().unwrap_or_else(|| ContentHash::of_text(&format!("{}-{}", self.cell.test_index, self.cell.prompt_index)));
+        let id =
+            self.trial.clone().unwrap_or_else(|| ContentHash::of_text(&format!("{}-{}", self.cell.test_index, self.cell.prompt_index)));
         let (case, subject) = (self.case_name(), self.cell.provider.name().to_owned());
         let transcript =
             Transcript { trial: id.clone(), case: case.clone(), subject: subject.clone(), events: self.events(), ending: self.ending() };

@@ -7,6 +7,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 impl PromptfooSuite {
+    /// Returns the place of the config as a whole.
+    pub(crate) fn at(&self) -> Location {
+        Location::new(self.file.as_str(), 1)
+    }
+
     /// Returns the models of the tests, of the judges and of simulated users.
     pub fn model_providers(&self) -> Vec<&ProviderSpec> {
         let own = self.providers.iter();
@@ -33,6 +38,8 @@ impl PromptfooSuite {
 /// Prompts, providers and tests of a config.
 #[derive(Debug, Clone, Default)]
 pub struct PromptfooSuite {
+    /// Name of the config in messages.
+    pub file: String,
     pub description: Option<String>,
     pub prompts: Vec<Arc<PromptSpec>>,
     pub providers: Vec<Arc<ProviderSpec>>,
@@ -168,6 +175,7 @@ pub struct TestSpec {
     /// Test as written, for the results.
     pub json: Value,
     pub line: u32,
+    pub at: Option<Location>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -37,7 +37,13 @@ fn answer<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<ScriptRep
         return Ok(returned("number", whole.into()));
     }
     if let Some(number) = value.as_number().filter(|number| !number.is_finite()) {
-        let text = if number.is_nan() { "NaN" } else if number > 0.0 { "Infinity" } else { "-Infinity" };
+        let text = if number.is_nan() {
+            "NaN"
+        } else if number > 0.0 {
+            "Infinity"
+        } else {
+            "-Infinity"
+        };
         return Ok(returned("number", text.into()));
     }
     let kind = match value.type_of() {
@@ -58,7 +64,9 @@ fn answer<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<ScriptRep
                 Err(why) => ScriptReply::Threw(format!("its answer cannot be read: {why}")),
             })
         }
-        Err(CaughtError::Exception(why)) => Ok(ScriptReply::Threw(format!("its answer is not JSON: {}", why.message().unwrap_or_default()))),
+        Err(CaughtError::Exception(why)) => {
+            Ok(ScriptReply::Threw(format!("its answer is not JSON: {}", why.message().unwrap_or_default())))
+        }
         Err(CaughtError::Value(_)) => Ok(ScriptReply::Threw("its answer is not JSON".to_owned())),
         Err(CaughtError::Error(why)) => Err(why),
     }

@@ -254,9 +254,7 @@ mod tests {
     #[test]
     fn scripts_share_nothing() {
         let mut engine = ScriptEngine::default();
-        let mut run = |source: &str| {
-            engine.run(&ScriptRequest::body(source, &Value::Null, &Value::Null), limits())
-        };
+        let mut run = |source: &str| engine.run(&ScriptRequest::body(source, &Value::Null, &Value::Null), limits());
         run("Object.prototype.pass = true; Array.prototype.map = () => 'x'; globalThis.leak = 1; JSON.parse = () => 'y'; return 1");
         assert_eq!(
             run("return [({}).pass === undefined, [1].map(x => x + 1)[0], typeof leak]"),

@@ -103,7 +103,10 @@ pub(crate) fn absent_globals(limits: ScriptLimits) -> rquickjs::Result<HashSet<S
     let mut runtime = RealmRuntime::new(limits)?;
     let mut names = |size| -> rquickjs::Result<HashSet<String>> {
         let realm = runtime.realm(size)?;
-        realm.context.with(|ctx| ctx.eval::<Vec<String>, _>("Object.getOwnPropertyNames(globalThis)")).map(|names| names.into_iter().collect())
+        realm
+            .context
+            .with(|ctx| ctx.eval::<Vec<String>, _>("Object.getOwnPropertyNames(globalThis)"))
+            .map(|names| names.into_iter().collect())
     };
     let (full, small) = (names(RealmSize::Full)?, names(RealmSize::Small)?);
     Ok(full.difference(&small).cloned().collect())

@@ -1,7 +1,7 @@
 //! Arguments of `promptfoo`, with the names that promptfoo gives them.
 
 use super::store::StoreArgs;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use model::Money;
 use std::path::PathBuf;
 
@@ -86,4 +86,21 @@ pub(crate) struct PromptfooArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DialectArg {
     Promptfoo,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigImport {
+    /// Turn a config of promptfoo into a workspace; what cannot be carried over is listed with its line (exit 3)
+    #[command(after_help = "Example:\n  bardo-eval import promptfoo promptfooconfig.yaml --out evals")]
+    Promptfoo(ConfigImportArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigImportArgs {
+    /// Config: promptfooconfig.yaml, or JSON
+    #[arg(value_name = "CONFIG")]
+    pub config: PathBuf,
+    /// Folder to create
+    #[arg(long, value_name = "DIR", default_value = "evals")]
+    pub out: PathBuf,
 }

@@ -88,9 +88,9 @@ fn cassette(args: &PromptfooArgs, folder: &Path, name: &str) -> Result<CassetteM
 /// Returns the prices of the models of the workspace.
 fn known_prices(source: &WorkspaceSource) -> Vec<KnownPrice> {
     let subjects = source.open().map(|workspace| workspace.subjects).unwrap_or_default();
-    let known = subjects.iter().filter_map(|file| {
-        Some(KnownPrice { provider: file.provider, model: file.model.clone()?, price: file.price.clone()? })
-    });
+    let known = subjects
+        .iter()
+        .filter_map(|file| Some(KnownPrice { provider: file.provider, model: file.model.clone()?, price: file.price.clone()? }));
     known.collect()
 }
 
@@ -105,7 +105,9 @@ pub(super) fn is_secret_name(name: &str) -> bool {
 /// Returns the values that no result may repeat: keys of models, and what is named like a secret in the config and its variables.
 fn secret_values(suite: &PromptfooSuite, own: &BTreeMap<String, String>, variable: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let mut found: Vec<String> = own.iter().filter(|(name, _)| is_secret_name(name)).map(|(_, value)| value.clone()).collect();
-    found.extend(suite.model_providers().into_iter().filter_map(key_variable).filter(|name| name != OLLAMA_URL).filter_map(|name| variable(&name)));
+    found.extend(
+        suite.model_providers().into_iter().filter_map(key_variable).filter(|name| name != OLLAMA_URL).filter_map(|name| variable(&name)),
+    );
     for provider in &suite.providers {
         collect_secrets(&provider.config, &mut found);
     }

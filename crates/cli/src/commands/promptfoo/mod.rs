@@ -43,8 +43,15 @@ pub(crate) fn promptfoo(io: &CliOutput, source: &WorkspaceSource, args: &Promptf
 }
 
 /// Files beside a config.
-struct ConfigFolder {
+pub(super) struct ConfigFolder {
     folder: PathBuf,
+}
+
+impl ConfigFolder {
+    /// Returns the folder of a config.
+    pub(super) fn of(config: &Path) -> Self {
+        Self { folder: config.parent().map(Path::to_owned).unwrap_or_default() }
+    }
 }
 
 impl SuiteFiles for ConfigFolder {
@@ -76,7 +83,7 @@ impl Prepared {
         let name = args.config.display().to_string();
         let wrong = |what: String, remedy: &str| Problem { at: model::Location::new(name.as_str(), 0), what, remedy: remedy.to_owned() };
         let text = files::read_tests(&args.config).map_err(|why| vec![wrong(format!("cannot be read: {why}"), "check the path")])?;
-        let folder = ConfigFolder { folder: args.config.parent().map(Path::to_owned).unwrap_or_default() };
+        let folder = ConfigFolder::of(&args.config);
         let mut problems = vec![];
         let mut collect = |result: Result<(), String>| problems.extend(result.err().map(|what| wrong(what, "")));
         let sample = args.filter_sample.map(|count| SampleFilter { count, seed: args.filter_sample_seed });

@@ -73,7 +73,10 @@ impl StoredConfig {
             (Ok(()), true) if left > 0 => {
                 let config = shell_quoted(&args.config.display().to_string());
                 let tests = model::count(left, "test");
-                lines.push(format!("{tests} without a result; resume with: bardo-eval run {config} --resume {id}{}", args.store.store_flag()));
+                lines.push(format!(
+                    "{tests} without a result; resume with: bardo-eval run {config} --resume {id}{}",
+                    args.store.store_flag()
+                ));
             }
             (Ok(()), true) => lines.push(format!("stored as run {id}")),
             (Ok(()), false) => {}
