@@ -91,7 +91,7 @@ fn all_mistakes_are_reported_with_their_lines() {
         "c.yaml:12  regex needs a pattern",
         "c.yaml:15  there is no file missing.json",
         "c.yaml:16  a test is a mapping",
-        "c.yaml:17  redteam: attacks are generated",
+        "c.yaml:17  redteam: attacks are made by bardo-eval redteam",
         "t.csv:2  the column \"__nope\" is not known",
         "t.yaml:3  there is no assertion of type \"contians\"  did you mean \"contains\"?",
     ] {
