@@ -509,6 +509,9 @@ impl ConfigReader<'_> {
                 Some(test) => add(0, test),
                 None => there.add(1, "this is not JSON", "check the commas and the quotes"),
             },
+            "json" if serde_json::from_str::<Value>(content).is_ok() && parse_unique(content).is_none() => {
+                there.add(1, "an object has the same key twice", "keep one of them");
+            }
             "yaml" | "yml" | "json" => {
                 if let Some(node) = load(content, TEST_LIMITS, &there) {
                     items(Some(&node)).into_iter().for_each(|(line, test)| add(line, test));

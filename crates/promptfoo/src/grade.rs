@@ -2,7 +2,8 @@
 
 use crate::assertion_spec::{AssertionSpec, SingleAssertion, has_template};
 use crate::models::CallPlace;
-use crate::providers::{ProviderAnswer, ProviderCaller};
+use crate::provider_answer::ProviderAnswer;
+use crate::providers::ProviderCaller;
 use crate::rubric::{custom_rubric_vars, rubric_prompt, rubric_verdict};
 use crate::script_answer::{function_body, script_answer};
 use crate::suite::{ProviderSpec, TestSpec};

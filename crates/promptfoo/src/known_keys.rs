@@ -1,6 +1,6 @@
 //! Keys of configs. A key that is not known is a mistake: what is misspelt would otherwise have no effect, and a check without effect passes.
 
-use crate::model_request::is_model_setting;
+use crate::model_settings::is_model_setting;
 use model::{ProblemReport, did_you_mean};
 use serde_json::{Map, Value};
 

@@ -1,6 +1,7 @@
 //! Prompts of a config as requests to models, and their replies in promptfoo's shapes.
 
-use crate::providers::ProviderAnswer;
+use crate::model_settings::{ANTHROPIC_SETTINGS, OLLAMA_OPTIONS, OLLAMA_SETTINGS, OPENAI_SETTINGS};
+use crate::provider_answer::ProviderAnswer;
 use crate::suite::{ProviderSpec, ProviderTarget};
 use model::{ModelPrice, Money};
 use run::providers::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelReply, ModelRequest, StopReason, ToolChoice};
@@ -11,31 +12,6 @@ use std::sync::Arc;
 const DEFAULT_MAX_OUTPUT: u64 = 1_024;
 /// Output limit of a model of Ollama that sets none.
 const OLLAMA_MAX_OUTPUT: u64 = 4_096;
-
-/// Settings that are sent as they are.
-#[rustfmt::skip]
-const OPENAI_SETTINGS: &[&str] = &[
-    "top_p", "tools", "tool_choice", "response_format", "seed", "stop", "functions", "function_call", "frequency_penalty", "presence_penalty",
-    "reasoning_effort", "logprobs", "top_logprobs", "parallel_tool_calls", "verbosity", "service_tier", "user", "logit_bias",
-];
-const ANTHROPIC_SETTINGS: &[&str] = &["top_p", "top_k", "tools", "tool_choice", "stop_sequences", "thinking"];
-const OLLAMA_SETTINGS: &[&str] = &["tools", "format", "think", "keep_alive"];
-#[rustfmt::skip]
-const OLLAMA_OPTIONS: &[&str] = &[
-    "num_ctx", "top_k", "top_p", "seed", "stop", "repeat_penalty", "repeat_last_n", "min_p", "mirostat", "mirostat_eta", "mirostat_tau", "tfs_z",
-    "num_gpu", "num_thread", "presence_penalty", "frequency_penalty",
-];
-/// Settings that are read here.
-#[rustfmt::skip]
-const OWN_SETTINGS: &[&str] = &[
-    "temperature", "max_tokens", "max_completion_tokens", "num_predict", "passthrough", "options", "apiKey", "apiKeyEnvar", "apiBaseUrl", "apiHost",
-    "cost", "inputCost", "outputCost",
-];
-
-/// Returns whether a model has a setting of this name.
-pub(crate) fn is_model_setting(name: &str) -> bool {
-    [OPENAI_SETTINGS, ANTHROPIC_SETTINGS, OLLAMA_SETTINGS, OLLAMA_OPTIONS, OWN_SETTINGS].iter().any(|settings| settings.contains(&name))
-}
 
 /// Provider with the settings of one call on top of its own.
 #[derive(Debug, Clone, Copy)]

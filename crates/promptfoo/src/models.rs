@@ -1,7 +1,7 @@
 //! Models of a config, through the provider stack of native runs: none can be built without the run's budget and ledger.
 
 use crate::model_request::{ModelChat, answer_of, price_of};
-use crate::providers::ProviderAnswer;
+use crate::provider_answer::ProviderAnswer;
 use crate::suite::{PromptfooSuite, ProviderSpec, ProviderTarget};
 use model::{AgentEndpoint, ContentHash, Location, ModelPrice, Money, OpenAiApi, Problem, ProviderKind, SubjectFile};
 use run::ledger::{CallId, CallRole};

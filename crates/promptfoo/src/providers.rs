@@ -2,9 +2,9 @@
 //! are asked once.
 
 use crate::models::{CallPlace, SuiteModels};
+use crate::provider_answer::ProviderAnswer;
 use crate::suite::{ProviderSpec, ProviderTarget};
 use crate::template::{render, render_plain_value};
-use run::providers::FaultKind;
 use script::{FunctionCall, ScriptPool, ScriptReply, ScriptRequest};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -14,31 +14,6 @@ use tokio::io::AsyncReadExt;
 
 /// Largest answer of a provider.
 const MAX_ANSWER_BYTES: usize = 16 << 20;
-
-/// Answer of a provider, in promptfoo's shape.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct ProviderAnswer {
-    pub output: Value,
-    pub error: Option<String>,
-    /// Kind of the fault, if a model failed.
-    pub fault: Option<FaultKind>,
-    pub cost: Option<f64>,
-    /// Time of the reply, if it is known without the time in queues.
-    pub latency_ms: Option<u64>,
-    pub token_usage: Value,
-    /// All of the response: `finishReason`, `logProbs`, `guardrails`, `metadata`, `raw`.
-    pub response: Map<String, Value>,
-}
-
-impl ProviderAnswer {
-    pub(crate) fn of(output: Value) -> Self {
-        Self { output, ..Self::default() }
-    }
-
-    pub(crate) fn failed(why: impl Into<String>) -> Self {
-        Self { error: Some(why.into()), ..Self::default() }
-    }
-}
 
 /// Surroundings of calls.
 #[derive(Debug)]

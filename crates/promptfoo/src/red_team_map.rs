@@ -19,7 +19,7 @@ const STRATEGIES: &[(&str, &str)] = &[
     ("morse", "morse"), ("crescendo", "crescendo"), ("multilingual", "language"), ("prompt-injection", "ignore_prefix"),
 ];
 
-/// What corresponds and what does not.
+/// Parts of a config that correspond to ours, and those that do not.
 #[derive(Debug, Default)]
 pub(crate) struct RedTeamLines {
     pub notes: Vec<String>,

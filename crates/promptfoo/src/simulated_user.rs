@@ -2,7 +2,8 @@
 //! down; promptfoo asks its own service.
 
 use crate::models::CallPlace;
-use crate::providers::{ProviderAnswer, ProviderCaller};
+use crate::provider_answer::ProviderAnswer;
+use crate::providers::ProviderCaller;
 use crate::suite::SimulatedUser;
 use crate::template::render;
 use crate::test_row::TestRow;

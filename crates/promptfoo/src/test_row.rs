@@ -1,7 +1,7 @@
 //! Results of cells, and their sums.
 
 use crate::expand::TestCell;
-use crate::model_request::is_model_setting;
+use crate::model_settings::is_model_setting;
 use crate::suite::{PromptSpec, ProviderSpec};
 use indexmap::IndexMap;
 use model::ContentHash;

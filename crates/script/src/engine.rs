@@ -1,10 +1,10 @@
 //! QuickJS with limits on time, memory and stack. Builtins in C do not look at the clock: only the death of the process ends them.
 
 use crate::body_call::{call_body, exception_text};
+use crate::limits::ScriptLimits;
 use crate::realm::{RealmRuntime, RealmSize, absent_globals};
 use crate::request::{ScriptReply, ScriptRequest};
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Promise, Runtime};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,20 +17,6 @@ const RENDERER: &str = include_str!("renderer.js");
 
 /// Memory that Nunjucks itself takes, on top of the limit of a script.
 const TEMPLATE_MEMORY: usize = 32 << 20;
-
-/// Limits of one request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ScriptLimits {
-    pub time_ms: u64,
-    pub memory_bytes: usize,
-    pub stack_bytes: usize,
-}
-
-impl Default for ScriptLimits {
-    fn default() -> Self {
-        Self { time_ms: 2_000, memory_bytes: 64 << 20, stack_bytes: 512 << 10 }
-    }
-}
 
 /// Engine of one process.
 #[derive(Default)]
@@ -287,7 +273,7 @@ mod tests {
         }
     }
 
-    /// What a script fills with garbage does not count against the next one.
+    /// Garbage of a script does not count against the next one.
     #[test]
     fn memory_of_a_script_is_its_own() {
         let mut engine = ScriptEngine::default();

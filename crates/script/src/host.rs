@@ -1,6 +1,7 @@
 //! Child process: reads its limits, then requests from its standard input, and answers each on a line of its standard output.
 
-use crate::engine::{ScriptEngine, ScriptLimits};
+use crate::engine::ScriptEngine;
+use crate::limits::ScriptLimits;
 use crate::request::ScriptRequest;
 use std::io::{self, BufRead, Write};
 

@@ -5,12 +5,14 @@
 mod body_call;
 mod engine;
 mod host;
+mod limits;
 mod pool;
 mod realm;
 mod request;
 
-pub use engine::{ScriptEngine, ScriptLimits};
+pub use engine::ScriptEngine;
 pub use host::run_script_host;
+pub use limits::ScriptLimits;
 pub use pool::{ScriptError, ScriptPool};
 pub use request::{FunctionCall, ScriptReply, ScriptRequest};
 

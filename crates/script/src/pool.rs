@@ -2,7 +2,7 @@
 //! neither side sleeps between them.
 
 use crate::SCRIPT_ARGUMENT;
-use crate::engine::ScriptLimits;
+use crate::limits::ScriptLimits;
 use crate::request::{ScriptReply, ScriptRequest};
 use std::collections::VecDeque;
 use std::io;

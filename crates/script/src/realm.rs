@@ -1,7 +1,7 @@
 //! Realms of scripts: each script gets globals of its own, so that nothing is shared between tests. Realms of one runtime share its
 //! memory, which makes them cheap; a realm without the builtins that a script cannot name is cheaper still.
 
-use crate::engine::ScriptLimits;
+use crate::limits::ScriptLimits;
 use rquickjs::context::intrinsic;
 use rquickjs::{Context, Runtime};
 use std::collections::HashSet;

@@ -19,11 +19,7 @@ pub enum StoreLocation {
 impl StoreLocation {
     /// Reads a location: a URL that begins with `postgres://` or `postgresql://`, else a file. The URL is checked when the store is opened.
     pub fn new(text: &str, environment: impl FnOnce() -> PgEnvironment) -> Self {
-        if PgTarget::is_url(text) {
-            StoreLocation::Postgres(PgTarget::new(text, environment()))
-        } else {
-            StoreLocation::File(text.into())
-        }
+        if PgTarget::is_url(text) { StoreLocation::Postgres(PgTarget::new(text, environment())) } else { StoreLocation::File(text.into()) }
     }
 
     /// Returns the folder of what is kept beside the store.

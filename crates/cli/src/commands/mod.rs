@@ -20,6 +20,7 @@ mod list;
 mod logs;
 mod man;
 mod models;
+mod plain_results;
 mod promptfoo;
 mod red_team;
 mod report_files;

@@ -121,7 +121,7 @@ fn recordings_replace_the_model() {
     run(&folder, &["run", "c.yaml", "--budget", "1", "--record"]).assert_exit(1);
     assert_eq!(count.load(Ordering::SeqCst), 2);
     folder.run(&["run", "c.yaml", "--replay", "--no-store"]).assert_exit(1);
-    assert_eq!(count.load(Ordering::SeqCst), 2, "a replay asks nobody, and needs neither key nor budget");
+    assert_eq!(count.load(Ordering::SeqCst), 2, "a replay sends nothing, and needs neither key nor budget");
     folder.write("c.yaml", config(&url, PRICE, &TWO_TESTS.replace("red", "pink")));
     folder.run(&["run", "c.yaml", "--replay", "--no-store", "--filter-pattern", "one"]).assert_exit(3);
 }

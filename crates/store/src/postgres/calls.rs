@@ -86,7 +86,8 @@ impl CallTable for PgEngine {
             SELECT $1, * FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
                 $10::bigint[], $11::text[], $12::text[])";
         let numbers = |of: fn(&CallRow) -> i64| -> PgParam { Box::new(calls.iter().map(of).collect::<Vec<i64>>()) };
-        let texts = |of: fn(&CallRow) -> Option<&str>| -> PgParam { Box::new(calls.iter().map(|call| of(call).map(encode)).collect::<Vec<_>>()) };
+        let texts =
+            |of: fn(&CallRow) -> Option<&str>| -> PgParam { Box::new(calls.iter().map(|call| of(call).map(encode)).collect::<Vec<_>>()) };
         let params: Vec<PgParam> = vec![
             Box::new(run),
             texts(|call| Some(&call.trial)),

@@ -51,7 +51,9 @@ impl PgFault {
     pub(crate) fn remedy(&self) -> &'static str {
         match self.kind {
             PgFaultKind::Url => "write postgres://USER@HOST:PORT/DATABASE, or postgres:///DATABASE?host=/FOLDER for a socket",
-            PgFaultKind::PasswordInUrl => "take it out of the URL; set PGPASSWORD, or keep it in ~/.pgpass or in a service file (?service=NAME)",
+            PgFaultKind::PasswordInUrl => {
+                "take it out of the URL; set PGPASSWORD, or keep it in ~/.pgpass or in a service file (?service=NAME)"
+            }
             PgFaultKind::Unreachable => "check host and port, and that the server runs",
             PgFaultKind::Authentication => "set PGPASSWORD, or keep the password in ~/.pgpass or in a service file (?service=NAME)",
             PgFaultKind::NoDatabase => "create it with createdb, or name another one in the URL",
@@ -107,7 +109,8 @@ fn refusal_kind(code: &SqlState) -> PgFaultKind {
 fn connection_fault(error: &tokio_postgres::Error) -> PgFault {
     let source = error.source();
     if let Some(io) = source.and_then(|source| source.downcast_ref::<std::io::Error>()) {
-        let unreachable = matches!(io.kind(), std::io::ErrorKind::ConnectionRefused | std::io::ErrorKind::NotFound | std::io::ErrorKind::TimedOut);
+        let unreachable =
+            matches!(io.kind(), std::io::ErrorKind::ConnectionRefused | std::io::ErrorKind::NotFound | std::io::ErrorKind::TimedOut);
         let certificate = io.get_ref().is_some_and(|inner| inner.is::<tokio_rustls::rustls::Error>());
         let kind = match (certificate, unreachable) {
             (true, _) => PgFaultKind::Certificate,

@@ -44,8 +44,10 @@ async fn prepare_tables(session: &mut PgSession) -> Result<(), StoreError> {
     }
     let known = MIGRATIONS.len();
     let transaction = session.client().await?.transaction().await.map_err(PgFault::from)?;
-    let begin = format!("SELECT pg_advisory_xact_lock({MIGRATION_LOCK}); CREATE SCHEMA IF NOT EXISTS {SCHEMA_NAME};
-        CREATE TABLE IF NOT EXISTS {SCHEMA_NAME}.schema_version (version bigint NOT NULL)");
+    let begin = format!(
+        "SELECT pg_advisory_xact_lock({MIGRATION_LOCK}); CREATE SCHEMA IF NOT EXISTS {SCHEMA_NAME};
+        CREATE TABLE IF NOT EXISTS {SCHEMA_NAME}.schema_version (version bigint NOT NULL)"
+    );
     transaction.batch_execute(&begin).await.map_err(PgFault::from)?;
     // Read again under the lock: another process may have created or converted the store.
     let sql = format!("SELECT coalesce(max(version), 0) FROM {SCHEMA_NAME}.schema_version");
@@ -82,7 +84,8 @@ async fn version(session: &mut PgSession) -> Result<i64, StoreError> {
 }
 
 async fn check_server(session: &mut PgSession) -> Result<(), StoreError> {
-    let sql = "SELECT current_setting('server_version_num')::integer, current_setting('server_version'), current_setting('server_encoding')";
+    let sql =
+        "SELECT current_setting('server_version_num')::integer, current_setting('server_version'), current_setting('server_encoding')";
     let rows = session.query(sql, &[]).await?;
     let Some(row) = rows.first() else { return Ok(()) };
     let (number, version, encoding): (i32, String, String) = (get(row, 0)?, get(row, 1)?, get(row, 2)?);

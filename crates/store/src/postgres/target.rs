@@ -276,7 +276,9 @@ mod tests {
 
     #[test]
     fn wrong_urls_are_refused() {
-        for url in ["postgres:///runs", "postgres://db:port/runs", "postgres://db/%zz", "postgres://db/x?sslmode=maybe", "postgres://db/x?foo=1"] {
+        for url in
+            ["postgres:///runs", "postgres://db:port/runs", "postgres://db/%zz", "postgres://db/x?sslmode=maybe", "postgres://db/x?foo=1"]
+        {
             assert_eq!(settings(url).unwrap_err().kind, PgFaultKind::Url, "{url}");
         }
         assert_eq!(settings("postgres://?service=none").unwrap_err().kind, PgFaultKind::Url);

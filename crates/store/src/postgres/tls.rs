@@ -49,8 +49,9 @@ fn roots(file: Option<&Path>) -> Result<RootCertStore, PgFault> {
     match file {
         None => drop(roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs)),
         Some(path) => {
-            let unreadable =
-                |why: &dyn std::fmt::Display| PgFault::new(PgFaultKind::Certificate, format!("{} is not a certificate: {why}", path.display()));
+            let unreadable = |why: &dyn std::fmt::Display| {
+                PgFault::new(PgFaultKind::Certificate, format!("{} is not a certificate: {why}", path.display()))
+            };
             for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unreadable(&error))? {
                 roots.add(certificate.map_err(|error| unreadable(&error))?).map_err(|error| unreadable(&error))?;
             }

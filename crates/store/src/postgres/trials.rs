@@ -44,10 +44,8 @@ impl TrialTable for PgEngine {
     fn remove_trials_from(&self, run: i64, n: u64) -> Result<(), StoreError> {
         let n = number(n)?;
         let delete = |sql| PgStatement { sql, params: vec![Box::new(run), Box::new(n)] };
-        let batch = vec![
-            delete("DELETE FROM trials WHERE run = $1 AND n >= $2"),
-            delete("DELETE FROM agent_output WHERE run = $1 AND n >= $2"),
-        ];
+        let batch =
+            vec![delete("DELETE FROM trials WHERE run = $1 AND n >= $2"), delete("DELETE FROM agent_output WHERE run = $1 AND n >= $2")];
         self.connection.commit(batch).map(drop)
     }
 
@@ -77,7 +75,8 @@ impl TrialTable for PgEngine {
     }
 
     fn find_trials(&self, run: i64, case: &str, id_prefix: Option<&str>, most: usize) -> Result<TrialMatches, StoreError> {
-        let sql = "SELECT n, trial, count(*) OVER () FROM trials WHERE run = $1 AND (case_id = $2 OR starts_with(trial, $3)) ORDER BY n LIMIT $4";
+        let sql =
+            "SELECT n, trial, count(*) OVER () FROM trials WHERE run = $1 AND (case_id = $2 OR starts_with(trial, $3)) ORDER BY n LIMIT $4";
         let limit = i64::try_from(most).unwrap_or(i64::MAX).max(1);
         let params: Vec<PgParam> = vec![Box::new(run), Box::new(encode(case)), Box::new(id_prefix.map(encode)), Box::new(limit)];
         let mut found = TrialMatches::default();
@@ -110,7 +109,8 @@ impl TrialTable for PgEngine {
     }
 
     fn add_telemetry(&self, run: i64, what: &str, n: u64) -> Result<(), StoreError> {
-        let sql = "INSERT INTO telemetry (run, what, n) VALUES ($1, $2, $3) ON CONFLICT (run, what) DO UPDATE SET n = telemetry.n + excluded.n";
+        let sql =
+            "INSERT INTO telemetry (run, what, n) VALUES ($1, $2, $3) ON CONFLICT (run, what) DO UPDATE SET n = telemetry.n + excluded.n";
         let params: Vec<PgParam> = vec![Box::new(run), Box::new(encode(what)), Box::new(number(n)?)];
         self.connection.commit(vec![PgStatement { sql, params }]).map(drop)
     }

@@ -17,7 +17,9 @@ pub struct DayLimit {
 pub enum CallReservation {
     Reserved,
     /// The rest of the day's money does not cover the call.
-    TooLittle { left: u64 },
+    TooLittle {
+        left: u64,
+    },
 }
 
 impl ProductionStore {

@@ -182,8 +182,7 @@ fn traces_are_judged_again_only_if_they_were_decided_again() {
     store.decide(&[(open, kept(1))], 20).unwrap();
     assert_eq!(store.unjudged_traces(0, 0, 10).unwrap(), [(1, [1; 16])]);
     let text = |word: &str| word.to_owned();
-    let judgement =
-        NewJudgement { trace: [1; 16], at_s: 1, sampled: true, question: text("q"), answer: text("a"), score: text("s") };
+    let judgement = NewJudgement { trace: [1; 16], at_s: 1, sampled: true, question: text("q"), answer: text("a"), score: text("s") };
     store.add_judgement(&judgement, ProductionCounter::TracesJudged, 30).unwrap();
     assert!(store.unjudged_traces(0, 0, 10).unwrap().is_empty());
     assert_eq!(store.judgement_of(&[1; 16]).unwrap().unwrap().judgement, judgement);

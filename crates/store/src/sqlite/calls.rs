@@ -151,7 +151,8 @@ fn apply_write(connection: &Connection, write: &JournalWrite) -> Result<(), Stor
 }
 
 fn reserve(connection: &Connection, call: &CallKey, ceiling: u64) -> Result<(), StoreError> {
-    let sql = "INSERT INTO calls (run, trial, role, n, state, attempts, ceiling, cost, lost) VALUES (?1, ?2, ?3, ?4, 'reserved', 1, ?5, 0, 0)
+    let sql =
+        "INSERT INTO calls (run, trial, role, n, state, attempts, ceiling, cost, lost) VALUES (?1, ?2, ?3, ?4, 'reserved', 1, ?5, 0, 0)
         ON CONFLICT DO UPDATE SET state = 'reserved', attempts = attempts + 1, ceiling = excluded.ceiling WHERE state = 'failed'";
     let changed = connection.prepare_cached(sql)?.execute(params![call.run, call.trial.as_str(), call.role, call.n, ceiling])?;
     expect_one_row(call, changed, NOT_RESERVABLE)

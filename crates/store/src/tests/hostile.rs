@@ -62,7 +62,8 @@ pub(super) fn nul_and_control_characters_survive(place: &TestPlace) {
         assert_eq!(store.cached_reply(&ContentHash::of_text(text), 0).unwrap().as_deref(), Some(*text));
         assert_eq!(store.cases_of_run(run).unwrap(), [*text]);
         assert_eq!(store.find_trials(run, text, None, 9).unwrap().count, 1);
-        let filter = TrialFilter { subject: (*text).to_owned(), text: (*text).to_owned(), scorer: "other".into(), ..TrialFilter::default() };
+        let filter =
+            TrialFilter { subject: (*text).to_owned(), text: (*text).to_owned(), scorer: "other".into(), ..TrialFilter::default() };
         assert!(store.list_trials(run, &filter, 0, 9).unwrap().rows.is_empty());
         let filter = TrialFilter { scorer: String::new(), ..filter };
         assert_eq!(store.list_trials(run, &filter, 0, 9).unwrap().rows.len(), 1, "{text:?}");

@@ -10,8 +10,8 @@ use crate::postgres::{PgEnvironment, PgTarget};
 use model::scores_to_json;
 use model::transcript::EventKind;
 use model::{
-    CaseOutcome, ContentHash, Ending, Event, Plan, PlanOutline, PlannedCase, PlannedSubject, RECORD_FORMAT, Reading,
-    RunClaim, RunRecord, Score, ScorerId, Transcript, TrialScores,
+    CaseOutcome, ContentHash, Ending, Event, Plan, PlanOutline, PlannedCase, PlannedSubject, RECORD_FORMAT, Reading, RunClaim, RunRecord,
+    Score, ScorerId, Transcript, TrialScores,
 };
 use std::sync::mpsc::channel;
 use testkit::PostgresServer;
@@ -205,4 +205,3 @@ fn store_v2_fixture_is_readable() {
         assert_eq!(ended, run.finished);
     }
 }
-

@@ -195,7 +195,9 @@ fn a_commit_without_an_answer_is_not_repeated() {
 #[test]
 fn a_store_works_inside_a_runtime() {
     let place = TestPlace::postgres();
-    for runtime in [tokio::runtime::Builder::new_current_thread().build().unwrap(), tokio::runtime::Builder::new_multi_thread().build().unwrap()] {
+    for runtime in
+        [tokio::runtime::Builder::new_current_thread().build().unwrap(), tokio::runtime::Builder::new_multi_thread().build().unwrap()]
+    {
         runtime.block_on(async {
             let store = place.open();
             assert!(store.runs().unwrap().is_empty());

@@ -2,7 +2,7 @@
 
 mod named_side;
 
-pub(super) use named_side::{NamedSide, SubjectChoice, names_results, pair_subjects, read_plain_results};
+pub(super) use named_side::{NamedSide, SubjectChoice, pair_subjects};
 
 use crate::args::{CompareArgs, FailOn};
 use crate::exit::ExitKind;

@@ -1,7 +1,7 @@
 //! Side of a comparison as named on the command line: `RUN`, `golden`, a result file of promptfoo, or one of them with `@SUBJECT`.
 
 use super::super::golden::read_baselines;
-use crate::files;
+use super::super::plain_results::{names_results, read_plain_results};
 use crate::stored_runs::{self, OpenedRun};
 use crate::workspace_source::WorkspaceSource;
 use campaign::{ComparedSide, GoldenSet, PlainResult, UnjudgedTrials, golden_side, plain_side, stored_side};
@@ -147,26 +147,4 @@ pub(in crate::commands) fn pair_subjects(before: &SubjectChoice, after: &Subject
         return Err(UserError::new(what, "name the subjects, as in 8d41f0@baseline 52ab9e@claude-sonnet"));
     }
     Ok(pairs)
-}
-
-/// Returns whether a name is that of a result file, and not the id of a run.
-pub(in crate::commands) fn names_results(name: &str) -> bool {
-    name.ends_with(".json")
-}
-
-/// Reads a result file of promptfoo. Tests are named by their description, else by their variables; repeats are trials of one test.
-pub(in crate::commands) fn read_plain_results(path: &Path) -> Result<Vec<PlainResult>, UserError> {
-    let wrong =
-        |why: String| UserError::new(format!("{}: {why}", path.display()), "name a file that promptfoo or `run CONFIG -o FILE.json` wrote");
-    let text = files::read_results(path).map_err(|why| wrong(why.to_string()))?;
-    let rows = promptfoo::read_results(&text).map_err(wrong)?;
-    Ok(rows
-        .iter()
-        .map(|row| PlainResult {
-            case: row.case_name(),
-            subject: row.subject().to_owned(),
-            passed: (!row.is_error()).then_some(row.success),
-            latency_ms: row.latency_ms.max(0.0) as u64,
-        })
-        .collect())
 }

@@ -31,7 +31,7 @@ pub(crate) fn golden(io: &CliOutput, source: &WorkspaceSource, command: &GoldenC
 
 /// Returns whether a result file of promptfoo is named in place of a run.
 fn names_results(args: &GoldenRunArgs) -> bool {
-    args.run.as_deref().is_some_and(super::compare::names_results)
+    args.run.as_deref().is_some_and(super::plain_results::names_results)
 }
 
 /// Runs every case with the subject and stores the run, which becomes the last one.

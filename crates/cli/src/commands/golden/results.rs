@@ -1,6 +1,6 @@
 //! Baselines from result files of promptfoo: which test passed with which provider.
 
-use super::super::compare::read_plain_results;
+use super::super::plain_results::read_plain_results;
 use crate::args::{GoldenRunArgs, ReportFormat};
 use crate::exit::ExitKind;
 use crate::files;

@@ -264,6 +264,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("campaign", "aggregate", &["summary"]),
     ("campaign", "changes", &[]),
     ("campaign", "ci", &["spec"]),
+    ("campaign", "config_run", &["prepare", "run_store"]),
     ("campaign", "comparison", &["golden", "run_store", "spec"]),
     ("campaign", "cost", &[]),
     ("campaign", "draft", &[]),
