@@ -7,6 +7,7 @@ mod aggregate;
 mod changes;
 mod ci;
 mod comparison;
+mod config_run;
 mod cost;
 mod draft;
 mod execute;
@@ -33,9 +34,10 @@ mod wording;
 pub use changes::{ChangedScore, ChangedVerdict, RunChanges, VerdictValue};
 pub use ci::{CiEvent, TierPlan, ci_plan};
 pub use comparison::{
-    ComparedSide, SideFacts, SideSource, SubjectComparison, UnjudgedTrials, compare_subjects, golden_changes, golden_side, handle_side,
-    stored_side,
+    ComparedSide, PlainResult, SideFacts, SideSource, SubjectComparison, UnjudgedTrials, compare_subjects, golden_changes, golden_side,
+    handle_side, plain_side, stored_side,
 };
+pub use config_run::{ConfigPlan, ConfigRun, ConfigTrial};
 pub use cost::{
     CallTotals, CostEstimate, CostReport, CostSavings, GateReach, LiveModels, ReachState, RunCost, SpendEntry, TierCost, TrialQuote,
     cost_report, estimate_cost, funded_cases, gate_reach, order_by_gate_need, trial_quotes,
@@ -51,7 +53,7 @@ pub use logs::{
     TrialShare,
 };
 pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
-pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare, prepare_for_watch, uses_recordings};
+pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, cache_ttl_s, prepare, prepare_for_watch, uses_recordings};
 pub use production::{
     BudgetBurn, DriftReplay, JudgeFactory, JudgeSpending, LatencyRow, ProductionAlert, ProductionReport, ProductionWorker, ReceiptAnswer,
     ReceiptFetcher, ReportWindow, ReviewStep, SettleResult, SpendRow, TraceJudge, TraceReviewer, UsageTable, WorkerStep, draft_from_trace,

@@ -100,20 +100,32 @@ fn read_bounded(path: &Path) -> io::Result<Option<String>> {
     Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
 }
 
+/// Largest result file of promptfoo: 5 KB a test.
+const MAX_RESULT_BYTES: u64 = 1 << 30;
+
+/// Reads a result file of promptfoo.
+pub(crate) fn read_results(path: &Path) -> io::Result<String> {
+    read_limited(path, MAX_RESULT_BYTES)
+}
+
+fn read_limited(path: &Path, limit: u64) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut bytes = vec![];
+    fs::File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::other(format!("it has more than {limit} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
+}
+
 /// Largest file of tests of a promptfoo config.
 const MAX_TESTS_BYTES: u64 = 64 << 20;
 
 /// Reads a text file of a promptfoo config, which may hold many tests.
 pub(crate) fn read_tests(path: &Path) -> io::Result<String> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut bytes = vec![];
-    fs::File::open(path)?.take(MAX_TESTS_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_TESTS_BYTES {
-        return Err(io::Error::other(format!("it has more than {MAX_TESTS_BYTES} bytes")));
-    }
-    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
+    read_limited(path, MAX_TESTS_BYTES)
 }
 
 /// Returns the files below a folder that a pattern with `*`, `?` and `**` matches, sorted, as paths from that folder.

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     let source = WorkspaceSource::choose(&cli.global);
     let io = CliOutput::new(&cli.global, &source);
     if let CliCommand::Promptfoo(args) = &cli.command {
-        return commands::promptfoo(&io, args);
+        return commands::promptfoo(&io, &source, args);
     }
     for warning in args::former_flag_warnings(std::env::args()) {
         io.print_message(&warning);
@@ -75,6 +75,7 @@ fn main() -> ExitCode {
             commands::work(&io, is_named.then_some(&source), &args)
         }
         CliCommand::Promptfoo(_) => ExitKind::Usage,
+        CliCommand::Import(command) => commands::import(&io, &command),
         CliCommand::RedTeam(args) => commands::red_team(&io, &source, *args),
         CliCommand::Shrink(args) => commands::shrink(&io, &source, &args),
         CliCommand::Runs(command) => commands::runs(&io, &command),

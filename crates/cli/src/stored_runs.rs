@@ -121,6 +121,12 @@ impl OpenedRun {
     }
 }
 
+/// Returns the config of another framework that a run is of.
+pub(crate) fn config_of(run: &StoredRun) -> Option<String> {
+    let settings: serde_json::Value = serde_json::from_str(&run.settings).ok()?;
+    settings.get("config")?.as_str().map(str::to_owned)
+}
+
 /// Opens a run by prefix of its id or record hash, or the last one.
 pub(crate) fn open_run(location: &StoreLocation, wanted: Option<&str>) -> Result<OpenedRun, UserError> {
     let (store, run) = find_run(location, wanted)?;

@@ -1,6 +1,7 @@
 //! Assertions of a test, checked before anything runs.
 
 use crate::js_yaml::{LINE_KEY, without_lines};
+use crate::known_keys::{ASSERTION_KEYS, check_keys, number};
 use model::suite::{AssertionType, CaseAssertion};
 use model::{Problem, ProblemReport, did_you_mean};
 use score::assertions::AssertionMode;
@@ -11,10 +12,18 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub enum AssertionSpec {
     Single(Arc<SingleAssertion>),
-    Set { assertions: Vec<Arc<SingleAssertion>>, threshold: Option<f64>, weight: f64, metric: Option<String>, json: Value },
+    Set { assertions: Vec<Arc<SingleAssertion>>, threshold: Option<f64>, weight: f64, metric: Option<String>, json: Arc<Value> },
 }
 
 impl AssertionSpec {
+    /// Returns whether a failure fails the test. An assertion with weight 0 only measures.
+    pub(crate) fn decides(&self) -> bool {
+        match self {
+            AssertionSpec::Single(assertion) => assertion.weight != 0.0,
+            AssertionSpec::Set { assertions, weight, .. } => *weight != 0.0 && assertions.iter().any(|assertion| assertion.weight != 0.0),
+        }
+    }
+
     /// Returns the assertion, or those of the set.
     pub(crate) fn singles(&self) -> &[Arc<SingleAssertion>] {
         match self {
@@ -39,7 +48,9 @@ pub struct SingleAssertion {
     pub parsed: Option<CaseAssertion>,
     /// Provider that judges an `llm-rubric`, if it names its own.
     pub judge: Option<Value>,
-    pub json: Value,
+    /// Prompt for the judge in place of ours.
+    pub rubric_prompt: Option<String>,
+    pub json: Arc<Value>,
 }
 
 /// Types of promptfoo that a language model, another service or another language decides. They are refused before anything runs.
@@ -95,14 +106,17 @@ impl AssertionReader<'_> {
             self.report.add(line, "an assert-set has no assertions", "add assert: with a list");
             return None;
         };
+        if let Value::Object(fields) = json {
+            check_keys(self.report, line, "an assert-set", fields, ASSERTION_KEYS);
+        }
         let config = json.get("config");
         let assertions: Vec<_> = items.iter().map(|item| self.single(item, config, line).map(Arc::new)).collect();
         Some(AssertionSpec::Set {
             assertions: assertions.into_iter().collect::<Option<_>>()?,
-            threshold: json.get("threshold").and_then(Value::as_f64),
-            weight: json.get("weight").and_then(Value::as_f64).unwrap_or(1.0),
+            threshold: number(self.report, line, json, "threshold"),
+            weight: number(self.report, line, json, "weight").unwrap_or(1.0),
             metric: text(json, "metric"),
-            json: without_lines(json),
+            json: Arc::new(without_lines(json)),
         })
     }
 
@@ -113,10 +127,20 @@ impl AssertionReader<'_> {
             return None;
         };
         self.check_type(type_name, line)?;
-        for unsupported in ["rubricPrompt", "contextTransform"].iter().filter(|key| json.get(**key).is_some_and(|value| !value.is_null())) {
+        if let Value::Object(fields) = json {
+            check_keys(self.report, line, "an assertion", fields, ASSERTION_KEYS);
+        }
+        for unsupported in ["contextTransform"].iter().filter(|key| json.get(**key).is_some_and(|value| !value.is_null())) {
             self.report.add(line, format!("{unsupported} of an assertion is not supported"), "see docs/guide/promptfoo.md");
         }
-        let threshold = json.get("threshold").and_then(Value::as_f64);
+        let threshold = number(self.report, line, json, "threshold");
+        if self.mode == AssertionMode::Strict && threshold.is_some_and(|threshold| threshold <= 0.0) && has_least_score(type_name) {
+            self.report.add(
+                line,
+                format!("{type_name} with threshold {} cannot fail", threshold.unwrap_or_default()),
+                "write a threshold above 0",
+            );
+        }
         let mut value = json.get("value").filter(|value| !value.is_null()).cloned();
         let mut script = None;
         if let Some(path) = value.as_ref().and_then(Value::as_str).and_then(|value| value.strip_prefix("file://")).map(str::to_owned) {
@@ -145,14 +169,18 @@ impl AssertionReader<'_> {
             type_name: type_name.to_owned(),
             value,
             threshold,
-            weight: json.get("weight").and_then(Value::as_f64).unwrap_or(1.0),
+            weight: number(self.report, line, json, "weight").unwrap_or(1.0),
             metric: text(json, "metric"),
             transform: text(json, "transform"),
             config: json.get("config").or(set_config).map(without_lines),
             script,
             parsed,
+            rubric_prompt: json
+                .get("rubricPrompt")
+                .filter(|prompt| !prompt.is_null())
+                .map(|prompt| prompt.as_str().map_or_else(|| without_lines(prompt).to_string(), str::to_owned)),
             judge: json.get("provider").filter(|provider| !provider.is_null()).map(without_lines),
-            json: without_lines(json),
+            json: Arc::new(without_lines(json)),
         })
     }
 
@@ -226,6 +254,11 @@ impl AssertionReader<'_> {
 enum FileValue {
     Script(Arc<str>, Option<String>),
     Data(Value),
+}
+
+/// Returns whether an assertion passes from a least score on, which every output has if it is 0.
+fn has_least_score(type_name: &str) -> bool {
+    ["rouge-n", "bleu", "gleu", "tool-call-f1", "perplexity-score"].contains(&type_name)
 }
 
 /// Returns whether a model judges an assertion by a rubric.

@@ -101,8 +101,12 @@ fn test_takes(test: &TestSpec, provider: &ProviderSpec, prompt: &PromptSpec) -> 
 /// Returns the cross product of the variables with a list of texts.
 fn combinations(test: &TestSpec, extra: &Map<String, Value>) -> Vec<Arc<Map<String, Value>>> {
     let keeps_lists = test.options.get("disableVarExpansion") == Some(&Value::Bool(true));
+    let is_list = |value: &Value| value.as_array().is_some_and(|items| items.first().is_some_and(Value::is_string));
+    if extra.is_empty() && (keeps_lists || !test.vars.values().any(is_list)) {
+        return vec![Arc::clone(&test.vars)];
+    }
     let mut found: Vec<Map<String, Value>> = vec![Map::new()];
-    let vars = extra.iter().filter(|(key, _)| !test.vars.contains_key(*key)).chain(&test.vars);
+    let vars = extra.iter().filter(|(key, _)| !test.vars.contains_key(*key)).chain(test.vars.iter());
     for (key, value) in vars {
         let values: Vec<&Value> = match value {
             Value::Array(items) if !keeps_lists && items.first().is_some_and(Value::is_string) => items.iter().collect(),

@@ -1,7 +1,16 @@
 //! Selection of tests from the command line.
 
+use crate::results::EarlierTest;
 use crate::suite::{PromptSpec, ProviderSpec, TestSpec};
+use model::SeededRng;
 use regex::Regex;
+
+/// Draw of `--filter-sample`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SampleFilter {
+    pub count: usize,
+    pub seed: u64,
+}
 
 /// `START:END` of `--filter-range`, counted from 0; the end is not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +31,9 @@ pub struct TestFilters {
     pub prompts: Option<Regex>,
     /// Pairs of metadata; each must be there.
     pub metadata: Vec<(String, String)>,
+    pub sample: Option<SampleFilter>,
+    /// Tests of earlier results, for each list that was given; each list must have the test.
+    pub earlier: Vec<Vec<EarlierTest>>,
 }
 
 impl TestFilters {
@@ -40,10 +52,20 @@ impl TestFilters {
                 None => false,
             })
         };
-        let kept: Vec<T> = tests.iter().filter(|test| described((*test).as_ref()) && tagged((*test).as_ref())).cloned().collect();
+        let was_named = |test: &TestSpec| self.earlier.iter().all(|earlier| earlier.iter().any(|one| one.is_of(test)));
+        let fits = |test: &TestSpec| described(test) && tagged(test) && was_named(test);
+        let kept: Vec<T> = tests.iter().filter(|test| fits((*test).as_ref())).cloned().collect();
         let range = self.range.unwrap_or(RangeFilter { start: 0, end: usize::MAX });
         let ranged = kept.into_iter().enumerate().filter(|(n, _)| *n >= range.start && *n < range.end).map(|(_, test)| test);
-        ranged.take(self.first_n.unwrap_or(usize::MAX)).collect()
+        let mut found: Vec<T> = ranged.take(self.first_n.unwrap_or(usize::MAX)).collect();
+        if let Some(SampleFilter { count, seed }) = self.sample {
+            let mut rng = SeededRng::new(seed);
+            while found.len() > count {
+                let at = rng.below(found.len());
+                found.remove(at);
+            }
+        }
+        found
     }
 
     pub(crate) fn takes_provider(&self, provider: &ProviderSpec) -> bool {

@@ -1,25 +1,62 @@
 //! Grading of one output: assertions in order, sets of them, metrics and the verdict of the test.
 
 use crate::assertion_spec::{AssertionSpec, SingleAssertion, has_template};
-use crate::providers::{ProviderAnswer, ProviderCaller};
-use crate::rubric::{rubric_prompt, rubric_verdict};
+use crate::models::CallPlace;
+use crate::provider_answer::ProviderAnswer;
+use crate::providers::ProviderCaller;
+use crate::rubric::{custom_rubric_vars, rubric_prompt, rubric_verdict};
 use crate::script_answer::{function_body, script_answer};
 use crate::suite::{ProviderSpec, TestSpec};
-use crate::template::render_all;
-use model::suite::{AssertionValue, CaseAssertion};
+use crate::template::{render_all, render_plain};
+use crate::test_row::ComponentResult;
+use model::ContentHash;
+use model::suite::{AssertionSubject, AssertionValue, CaseAssertion};
+use run::ledger::CallRole;
+use run::providers::FaultKind;
 use score::assertions::{
-    AssertionAggregate, AssertionInput, AssertionMode, AssertionResult, AssertionTotals, ScriptAnswer, TrajectoryStep, decide, tool_calls,
+    AssertionAggregate, AssertionInput, AssertionMode, AssertionResult, AssertionTotals, ScriptAnswer, TraceSpan, TrajectoryStep, decide,
+    steps_of_spans, tool_calls,
 };
 use script::{FunctionCall, ScriptPool, ScriptReply, ScriptRequest};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Verdict on an output with the result of each assertion.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OutputGrade {
     pub totals: AssertionTotals,
-    /// Results in promptfoo's shape.
-    pub components: Vec<Value>,
+    pub components: Vec<ComponentResult>,
+    /// Cost of the judges, in US dollars.
+    pub judge_cost: f64,
+}
+
+/// Reason why an output could not be graded.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct GradeFault {
+    pub why: String,
+    /// Kind of the fault, if a judge failed.
+    pub fault: Option<FaultKind>,
+}
+
+impl From<String> for GradeFault {
+    fn from(why: String) -> Self {
+        Self { why, fault: None }
+    }
+}
+
+impl GradeFault {
+    fn named(self, type_name: &str) -> Self {
+        Self { why: format!("{type_name}: {}", self.why), ..self }
+    }
+}
+
+/// Result of one assertion with what its script or its judge adds.
+struct SingleResult {
+    result: AssertionResult,
+    named: Map<String, Value>,
+    judge_cost: f64,
 }
 
 /// Evidence for the assertions of one output.
@@ -32,6 +69,33 @@ pub(crate) struct GradedOutput<'a> {
     pub provider_id: &'a str,
     pub provider_config: &'a Value,
     pub latency_ms: f64,
+    /// Id of the trial, if models are asked.
+    pub trial: Option<&'a ContentHash>,
+    pub repeat: usize,
+}
+
+/// Second argument of an assertion's function.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ScriptContext<'a> {
+    prompt: &'a str,
+    vars: &'a Map<String, Value>,
+    test: &'a Value,
+    provider: Value,
+    provider_response: ResponseView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_probs: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config: Option<&'a Value>,
+}
+
+#[derive(Serialize)]
+struct ResponseView<'a> {
+    #[serde(flatten)]
+    response: &'a Map<String, Value>,
+    output: &'a Value,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -47,31 +111,33 @@ impl OutputGrader<'_> {
     /// Grades an output.
     ///
     /// # Errors
-    /// If an assertion cannot be decided.
-    pub(crate) async fn grade(&self, test: &TestSpec, graded: GradedOutput<'_>) -> Result<OutputGrade, String> {
+    /// If an assertion cannot be decided, or in the strict mode none decides.
+    pub(crate) async fn grade(&self, test: &TestSpec, graded: GradedOutput<'_>) -> Result<OutputGrade, GradeFault> {
         let mut components = vec![];
         let mut aggregate = AssertionAggregate::new(self.mode);
-        let mut judges = test.judges.iter();
+        let (mut n, mut judge_cost) = (0, 0.0);
         for spec in &test.assertions {
             match spec {
                 AssertionSpec::Single(assertion) => {
-                    let (result, named) = self.single(assertion, judges.next().and_then(Option::as_deref), test, graded).await?;
-                    if assertion.type_name == "guardrails"
-                        && !result.pass
-                        && assertion.config.as_ref().and_then(|config| config.get("purpose")) == Some(&json!("redteam"))
-                    {
+                    let single = self.single(assertion, n, test, graded).await?;
+                    n += 1;
+                    judge_cost += single.judge_cost;
+                    let purpose = assertion.config.as_ref().and_then(|config| config.get("purpose"));
+                    if assertion.type_name == "guardrails" && !single.result.pass && purpose.and_then(Value::as_str) == Some("redteam") {
                         aggregate.guardrail_blocked();
                     }
-                    self.add(&mut aggregate, assertion, &result, named, graded).await?;
-                    components.push(component(&result, &assertion.json));
+                    self.add(&mut aggregate, assertion, &single, graded).await?;
+                    components.push(component(single.result, &assertion.json));
                 }
                 AssertionSpec::Set { assertions, threshold, weight, metric, json } => {
                     let mut inner = AssertionAggregate::new(self.mode);
                     let mut nested = vec![];
                     for assertion in assertions {
-                        let (result, named) = self.single(assertion, judges.next().and_then(Option::as_deref), test, graded).await?;
-                        self.add(&mut inner, assertion, &result, named, graded).await?;
-                        nested.push(component(&result, &assertion.json));
+                        let single = self.single(assertion, n, test, graded).await?;
+                        n += 1;
+                        judge_cost += single.judge_cost;
+                        self.add(&mut inner, assertion, &single, graded).await?;
+                        nested.push(component(single.result, &assertion.json));
                     }
                     let totals = inner.totals(*threshold);
                     let result = AssertionResult { pass: totals.pass, score: totals.score, reason: totals.reason.clone() };
@@ -80,29 +146,32 @@ impl OutputGrader<'_> {
                     for (name, (score, inner_weight)) in totals.named.iter().filter(|(name, _)| Some(name.as_str()) != metric.as_deref()) {
                         aggregate.add_named(name, *score, inner_weight * weight);
                     }
-                    components.push(component(&result, json));
+                    components.push(component(result, json));
                     components.extend(nested);
                 }
             }
         }
+        if self.mode == AssertionMode::Strict && !test.assertions.iter().any(AssertionSpec::decides) {
+            let why = if components.is_empty() { "it has no assertion" } else { "every assertion has weight 0" };
+            return Err(format!("nothing decides this test: {why}").into());
+        }
         if components.is_empty() {
             let totals = AssertionTotals { pass: true, score: 1.0, reason: "No assertions".to_owned(), named: indexmap::IndexMap::new() };
-            return Ok(OutputGrade { totals, components });
+            return Ok(OutputGrade { totals, components, judge_cost });
         }
-        Ok(OutputGrade { totals: aggregate.totals(test.threshold), components })
+        Ok(OutputGrade { totals: aggregate.totals(test.threshold), components, judge_cost })
     }
 
     async fn add(
         &self,
         aggregate: &mut AssertionAggregate,
         assertion: &SingleAssertion,
-        result: &AssertionResult,
-        named: Map<String, Value>,
+        single: &SingleResult,
         graded: GradedOutput<'_>,
     ) -> Result<(), String> {
         let metric = self.metric(assertion.metric.as_deref(), graded).await?;
-        aggregate.add(result, metric.as_deref(), assertion.weight);
-        for (name, score) in named.iter().filter(|(name, _)| Some(name.as_str()) != metric.as_deref()) {
+        aggregate.add(&single.result, metric.as_deref(), assertion.weight);
+        for (name, score) in single.named.iter().filter(|(name, _)| Some(name.as_str()) != metric.as_deref()) {
             aggregate.add_named(name, score.as_f64().unwrap_or_default(), assertion.weight);
         }
         Ok(())
@@ -115,29 +184,25 @@ impl OutputGrader<'_> {
         }
     }
 
-    /// Decides one assertion; also returns the named scores that its script gave.
+    /// Decides the assertion of this position.
     async fn single(
         &self,
         assertion: &SingleAssertion,
-        judge: Option<&ProviderSpec>,
+        n: usize,
         test: &TestSpec,
         graded: GradedOutput<'_>,
-    ) -> Result<(AssertionResult, Map<String, Value>), String> {
-        let named_type = |why: String| format!("{}: {why}", assertion.type_name);
+    ) -> Result<SingleResult, GradeFault> {
+        let named_type = |why: String| GradeFault::from(why).named(&assertion.type_name);
         let output = match &assertion.transform {
             Some(source) => Cow::Owned(self.transform(source, graded.output, graded).await.map_err(named_type)?),
             None => Cow::Borrowed(graded.output),
         };
-        let context = || self.context(assertion, test, graded);
+        let context = self.context(assertion, test, graded);
         let mut answer = None;
         let mut value = Cow::Borrowed(&assertion.value);
         if let Some((source, function)) = &assertion.script {
-            let call = FunctionCall {
-                name: function.clone(),
-                method: None,
-                constructor: vec![],
-                arguments: vec![output.clone().into_owned(), context()],
-            };
+            let arguments = vec![output.clone().into_owned(), serde_json::to_value(&context).unwrap_or_default()];
+            let call = FunctionCall { name: function.clone(), method: None, constructor: vec![], arguments };
             let reply = self.run(ScriptRequest::Module { source: source.to_string(), call }).await.map_err(named_type)?;
             if is_script_type(&assertion.type_name) {
                 answer = Some(script_answer(reply));
@@ -148,9 +213,11 @@ impl OutputGrader<'_> {
         } else if assertion.value.as_ref().is_some_and(has_template) {
             value = Cow::Owned(self.rendered(assertion.value.as_ref(), graded).await.map_err(named_type)?);
         }
-        if let Some(judge) = judge {
-            let result = self.judged(judge, assertion, (*value).as_ref(), &output, graded).await.map_err(named_type)?;
-            return Ok((result, Map::new()));
+        if let Some(judge) = test.judges.get(n).and_then(Option::as_deref) {
+            return self
+                .judged((judge, n), assertion, (*value).as_ref(), &output, (test, graded))
+                .await
+                .map_err(|why| why.named(&assertion.type_name));
         }
         let parsed = match &assertion.parsed {
             Some(parsed) => Cow::Borrowed(parsed),
@@ -158,47 +225,78 @@ impl OutputGrader<'_> {
         };
         let text = output.as_str().map_or_else(|| Cow::Owned(output.to_string()), Cow::Borrowed);
         if answer.is_none() {
-            answer = self.engine_answer(&parsed, &output, &text, context).await.map_err(named_type)?;
+            answer = self.engine_answer(&parsed, &output, &text, &context).await.map_err(named_type)?;
         }
-        let steps: Option<Vec<TrajectoryStep>> = (self.mode == AssertionMode::Strict)
-            .then(|| tool_calls(&output).into_iter().map(|(name, args)| TrajectoryStep::tool_call(&name, args)).collect());
-        let response = Value::Object(graded.answer.response.clone());
-        let input = AssertionInput {
-            text: &text,
-            mode: self.mode,
-            output: Some(&output),
-            response: Some(&response),
-            tools: graded.provider_config.get("tools"),
-            spans: None,
-            steps: steps.as_deref(),
-            script: answer.as_ref(),
-            latency_ms: Some(graded.latency_ms),
-            cost_usd: graded.answer.cost,
-        };
-        let result = decide(&parsed, &input).map_err(|why| named_type(why.to_string()))?;
+        let result = self.decided(&parsed, &output, &text, answer.as_ref(), graded).map_err(named_type)?;
         let named = match answer {
             Some(ScriptAnswer::Grade(grade)) => grade.rest.get("namedScores").and_then(Value::as_object).cloned().unwrap_or_default(),
             Some(_) | None => Map::new(),
         };
-        Ok((result, named))
+        Ok(SingleResult { result, named, judge_cost: 0.0 })
+    }
+
+    /// Decides an assertion from the output, the response and the answer of its script.
+    fn decided(
+        &self,
+        parsed: &CaseAssertion,
+        output: &Value,
+        text: &str,
+        answer: Option<&ScriptAnswer>,
+        graded: GradedOutput<'_>,
+    ) -> Result<AssertionResult, String> {
+        let reads_steps = parsed.kind.subject() == AssertionSubject::Steps;
+        let spans = response_spans(&graded.answer.response);
+        let steps: Option<Vec<TrajectoryStep>> = match (&spans, self.mode) {
+            (Some(spans), _) if reads_steps => Some(steps_of_spans(spans, &[])),
+            (None, AssertionMode::Strict) if reads_steps => {
+                Some(tool_calls(output).into_iter().map(|(name, args)| TrajectoryStep::tool_call(&name, args)).collect())
+            }
+            (_, _) => None,
+        };
+        let reads_reply = parsed.kind.subject() == AssertionSubject::Reply;
+        let response = reads_reply.then(|| Value::Object(graded.answer.response.clone()));
+        let empty = Value::Object(Map::new());
+        let input = AssertionInput {
+            text,
+            mode: self.mode,
+            output: Some(output),
+            response: Some(response.as_ref().unwrap_or(&empty)),
+            tools: graded.provider_config.get("tools"),
+            spans: spans.as_deref(),
+            steps: steps.as_deref(),
+            script: answer,
+            latency_ms: Some(graded.latency_ms),
+            cost_usd: graded.answer.cost,
+        };
+        decide(parsed, &input).map_err(|why| why.to_string())
     }
 
     /// Asks the judge for its verdict on an output.
     async fn judged(
         &self,
-        judge: &ProviderSpec,
+        (judge, n): (&ProviderSpec, usize),
         assertion: &SingleAssertion,
         rubric: Option<&Value>,
         output: &Value,
-        graded: GradedOutput<'_>,
-    ) -> Result<AssertionResult, String> {
-        let rubric = rubric.and_then(Value::as_str).ok_or("there is no rubric")?;
+        (test, graded): (&TestSpec, GradedOutput<'_>),
+    ) -> Result<SingleResult, GradeFault> {
+        let rubric = rubric.and_then(Value::as_str).ok_or_else(|| "there is no rubric".to_owned())?;
         let text = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
-        let answer = self.caller.call(judge, &rubric_prompt(rubric, &text, self.mode), graded.vars).await;
-        match answer.error {
-            Some(why) => Err(format!("the judge {}: {why}", judge.id)),
-            None => rubric_verdict(&answer.output, assertion.threshold, assertion.type_name.starts_with("not-"), self.mode),
+        let prompt = match assertion.rubric_prompt.as_deref().or_else(|| test.options.get("rubricPrompt").and_then(Value::as_str)) {
+            Some(template) => {
+                let vars = custom_rubric_vars(graded.vars, rubric, &text, self.mode);
+                crate::template::render(self.pool, template, &vars, self.template_env).await?
+            }
+            None => rubric_prompt(rubric, &text, self.mode),
+        };
+        let no_trial = ContentHash::of_text("");
+        let place = CallPlace { trial: graded.trial.unwrap_or(&no_trial), role: CallRole::Judge, n: n as u32, seed: graded.repeat as u64 };
+        let answer = self.caller.call(judge, &prompt, graded.vars, &Value::Null, place).await;
+        if let Some(why) = answer.error {
+            return Err(GradeFault { why: format!("the judge {}: {why}", judge.id), fault: answer.fault });
         }
+        let result = rubric_verdict(&answer.output, assertion.threshold, assertion.type_name.starts_with("not-"), self.mode)?;
+        Ok(SingleResult { result, named: Map::new(), judge_cost: answer.cost.unwrap_or_default() })
     }
 
     /// Runs the JavaScript of an assertion, or a pattern that only JavaScript reads.
@@ -207,12 +305,10 @@ impl OutputGrader<'_> {
         parsed: &CaseAssertion,
         output: &Value,
         text: &str,
-        context: impl Fn() -> Value,
+        context: &ScriptContext<'_>,
     ) -> Result<Option<ScriptAnswer>, String> {
         let request = match &parsed.value {
-            AssertionValue::Source(source) => {
-                ScriptRequest::Body { source: function_body(source), output: output.clone(), context: context() }
-            }
+            AssertionValue::Source(source) => ScriptRequest::body(function_body(source), output, context),
             AssertionValue::Ecma(pattern) if pattern.is_match(text).is_none() => {
                 ScriptRequest::Regex { source: pattern.source().to_owned(), text: text.to_owned() }
             }
@@ -245,14 +341,17 @@ impl OutputGrader<'_> {
         } else {
             format!("const r = ({source}); return typeof r === 'function' ? r(output, context) : r;")
         };
-        let reply = self.run(ScriptRequest::Body { source: body, output: output.clone(), context }).await?;
+        let reply = self.run(ScriptRequest::body(body, output, &context)).await?;
         script_value(reply).map_err(|why| format!("the transform {why}"))
     }
 
     async fn rendered(&self, value: Option<&Value>, graded: GradedOutput<'_>) -> Result<Option<Value>, String> {
         let render = |texts: Vec<String>| render_all(self.pool, texts, graded.vars, self.template_env);
         Ok(match value {
-            Some(Value::String(text)) => render(vec![text.clone()]).await?.pop().map(Value::String),
+            Some(Value::String(text)) => match render_plain(text, graded.vars) {
+                Some(rendered) => Some(Value::String(rendered)),
+                None => render(vec![text.clone()]).await?.pop().map(Value::String),
+            },
             Some(Value::Array(items)) => {
                 let texts = render(items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()).await?;
                 let mut texts = texts.into_iter();
@@ -267,27 +366,24 @@ impl OutputGrader<'_> {
         })
     }
 
-    fn context(&self, assertion: &SingleAssertion, test: &TestSpec, graded: GradedOutput<'_>) -> Value {
-        let mut response = Value::Object(graded.answer.response.clone());
-        response["output"] = graded.output.clone();
-        let mut context = json!({
-            "prompt": graded.prompt,
-            "vars": graded.vars,
-            "test": test.json,
-            "provider": { "id": graded.provider_id, "config": graded.provider_config },
-            "providerResponse": response,
-        });
-        for (key, value) in [
-            ("logProbs", graded.answer.response.get("logProbs")),
-            ("metadata", graded.answer.response.get("metadata")),
-            ("config", assertion.config.as_ref()),
-        ] {
-            if let Some(value) = value {
-                context[key] = value.clone();
-            }
+    fn context<'g>(&self, assertion: &'g SingleAssertion, test: &'g TestSpec, graded: GradedOutput<'g>) -> ScriptContext<'g> {
+        ScriptContext {
+            prompt: graded.prompt,
+            vars: graded.vars,
+            test: &test.json,
+            provider: json!({ "id": graded.provider_id, "config": graded.provider_config }),
+            provider_response: ResponseView { response: &graded.answer.response, output: graded.output },
+            log_probs: graded.answer.response.get("logProbs"),
+            metadata: graded.answer.response.get("metadata"),
+            config: assertion.config.as_ref(),
         }
-        context
     }
+}
+
+/// Returns the spans of a trace that a provider returns beside its output: `metadata.trace.spans` or `trace.spans`.
+fn response_spans(response: &Map<String, Value>) -> Option<Vec<TraceSpan>> {
+    let trace = response.get("metadata").and_then(|metadata| metadata.get("trace")).or_else(|| response.get("trace"))?;
+    Some(trace.get("spans")?.as_array()?.iter().filter_map(TraceSpan::from_json).collect())
 }
 
 fn is_script_type(type_name: &str) -> bool {
@@ -305,7 +401,7 @@ fn script_value(reply: ScriptReply) -> Result<Value, String> {
     }
 }
 
-fn component(result: &AssertionResult, assertion: &Value) -> Value {
-    let reason = if result.pass { "Assertion passed" } else { &result.reason };
-    json!({ "pass": result.pass, "score": result.score, "reason": reason, "assertion": assertion })
+fn component(result: AssertionResult, assertion: &Arc<Value>) -> ComponentResult {
+    let reason = if result.pass { "Assertion passed".to_owned() } else { result.reason };
+    ComponentResult { pass: result.pass, score: result.score, reason, assertion: Arc::clone(assertion) }
 }

@@ -1,7 +1,9 @@
 //! Results in promptfoo's formats: JSON of version 3, written row by row, JSON lines, and JUnit.
 
-use crate::execute::{ColumnTotals, RunTotals, TestRow};
-use crate::suite::PromptfooSuite;
+use crate::test_row::{ColumnTotals, ComponentResult, RunTotals, TestRow};
+use indexmap::IndexMap;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -10,6 +12,7 @@ use std::io::{self, Write};
 pub struct JsonResults<W: Write> {
     out: W,
     rows: usize,
+    line: Vec<u8>,
     eval_id: String,
     timestamp: String,
 }
@@ -21,7 +24,7 @@ impl<W: Write> JsonResults<W> {
     /// If it cannot be written.
     pub fn begin(mut out: W, eval_id: &str, timestamp: &str) -> io::Result<Self> {
         write!(out, "{{\"evalId\":{},\"results\":{{\"version\":3,\"timestamp\":{},\"results\":[", json!(eval_id), json!(timestamp))?;
-        Ok(Self { out, rows: 0, eval_id: eval_id.to_owned(), timestamp: timestamp.to_owned() })
+        Ok(Self { out, rows: 0, line: vec![], eval_id: eval_id.to_owned(), timestamp: timestamp.to_owned() })
     }
 
     /// Adds a row.
@@ -33,15 +36,16 @@ impl<W: Write> JsonResults<W> {
             self.out.write_all(b",")?;
         }
         self.rows += 1;
-        serde_json::to_writer(&mut self.out, &row_json(row, &self.eval_id))?;
-        Ok(())
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, &RowView::of(row, &self.eval_id))?;
+        self.out.write_all(&self.line)
     }
 
     /// Ends the document with the sums.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn end(mut self, suite: &PromptfooSuite, totals: &RunTotals) -> io::Result<()> {
+    pub fn end(mut self, config: &Value, totals: &RunTotals) -> io::Result<()> {
         let prompts: Vec<Value> = totals.columns.iter().map(column_json).collect();
         let [total, prompt, completion, requests] = totals.tokens;
         let stats = json!({
@@ -53,50 +57,126 @@ impl<W: Write> JsonResults<W> {
             self.out,
             "],\"prompts\":{},\"stats\":{stats}}},\"config\":{},\"shareableUrl\":null,\"metadata\":{metadata},\"vars\":[],\"runtimeOptions\":{{}}}}",
             Value::Array(prompts),
-            suite.config
+            config
         )?;
         self.out.flush()
     }
 }
 
-/// Returns a row in promptfoo's shape.
-pub fn row_json(row: &TestRow, eval_id: &str) -> Value {
-    let cell = &row.cell;
-    let failure = match (row.success, &row.error) {
-        (true, _) => 0,
-        (false, Some(_)) => 2,
-        (false, None) => 1,
-    };
-    let named: Map<String, Value> = row.named.iter().map(|(name, (score, _))| (name.clone(), json!(score))).collect();
-    let mut json = json!({
-        "id": format!("{eval_id}-{}-{}", cell.test_index, cell.prompt_index),
-        "testIdx": cell.test_index,
-        "promptIdx": cell.prompt_index,
-        "promptId": cell.prompt.id.as_deref().unwrap_or(&cell.prompt.label),
-        "provider": { "id": cell.provider.id, "label": cell.provider.label.as_deref().unwrap_or_default() },
-        "prompt": { "raw": row.prompt, "label": cell.prompt.label, "config": cell.prompt.config },
-        "vars": row.vars,
-        "testCase": cell.test.json,
-        "response": row.answer,
-        "success": row.success,
-        "score": row.score,
-        "failureReason": failure,
-        "gradingResult": {
-            "pass": row.success, "score": row.score, "reason": row.reason, "namedScores": named, "componentResults": row.components,
-        },
-        "namedScores": named,
-        "latencyMs": row.latency_ms,
-        "cost": row.cost,
-        "tokenUsage": row.token_usage,
-        "metadata": cell.test.metadata,
-    });
-    if let Some(error) = &row.error {
-        json["error"] = error.as_str().into();
-        json["gradingResult"] = Value::Null;
-    } else if !row.success {
-        json["error"] = row.reason.as_str().into();
+/// Row in promptfoo's shape.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RowView<'r> {
+    id: String,
+    test_idx: usize,
+    prompt_idx: usize,
+    prompt_id: &'r str,
+    provider: ProviderView<'r>,
+    prompt: PromptView<'r>,
+    vars: &'r Map<String, Value>,
+    test_case: &'r Value,
+    response: ResponseView<'r>,
+    success: bool,
+    score: f64,
+    failure_reason: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'r str>,
+    grading_result: Option<GradingView<'r>>,
+    named_scores: NamedScores<'r>,
+    latency_ms: u64,
+    cost: f64,
+    token_usage: &'r Value,
+    metadata: &'r Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct ProviderView<'r> {
+    id: &'r str,
+    label: &'r str,
+}
+
+#[derive(Serialize)]
+struct PromptView<'r> {
+    raw: &'r str,
+    label: &'r str,
+    config: &'r Value,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GradingView<'r> {
+    pass: bool,
+    score: f64,
+    reason: &'r str,
+    named_scores: NamedScores<'r>,
+    component_results: &'r [ComponentResult],
+}
+
+/// Fields of a response with the transformed output.
+struct ResponseView<'r>(&'r TestRow);
+
+impl Serialize for ResponseView<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in self.0.response.iter().filter(|(name, _)| *name != "output") {
+            map.serialize_entry(name, value)?;
+        }
+        map.serialize_entry("output", &self.0.output)?;
+        map.end()
     }
-    json
+}
+
+#[derive(Clone, Copy)]
+struct NamedScores<'r>(&'r IndexMap<String, (f64, f64)>);
+
+impl Serialize for NamedScores<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, (score, _))| (name, score)))
+    }
+}
+
+impl std::fmt::Debug for RowView<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RowView").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl<'r> RowView<'r> {
+    pub fn of(row: &'r TestRow, eval_id: &str) -> Self {
+        let cell = &row.cell;
+        let grading = GradingView {
+            pass: row.success,
+            score: row.score,
+            reason: &row.reason,
+            named_scores: NamedScores(&row.named),
+            component_results: &row.components,
+        };
+        Self {
+            id: format!("{eval_id}-{}-{}", cell.test_index, cell.prompt_index),
+            test_idx: cell.test_index,
+            prompt_idx: cell.prompt_index,
+            prompt_id: cell.prompt.id.as_deref().unwrap_or(&cell.prompt.label),
+            provider: ProviderView { id: &cell.provider.id, label: cell.provider.label.as_deref().unwrap_or_default() },
+            prompt: PromptView { raw: &row.prompt, label: &cell.prompt.label, config: &cell.prompt.config },
+            vars: &row.vars,
+            test_case: &cell.test.json,
+            response: ResponseView(row),
+            success: row.success,
+            score: row.score,
+            failure_reason: match (row.success, &row.error) {
+                (true, _) => 0,
+                (false, Some(_)) => 2,
+                (false, None) => 1,
+            },
+            error: row.error.as_deref().or((!row.success).then_some(row.reason.as_str())),
+            grading_result: row.error.is_none().then_some(grading),
+            named_scores: NamedScores(&row.named),
+            latency_ms: row.latency_ms,
+            cost: row.cost,
+            token_usage: &row.token_usage,
+            metadata: &cell.test.metadata,
+        }
+    }
 }
 
 fn column_json(column: &ColumnTotals) -> Value {

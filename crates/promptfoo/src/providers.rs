@@ -1,7 +1,10 @@
-//! Calls of providers: echo, programs, HTTP, chat APIs and JavaScript files. One call is one request; nothing is cached or retried.
+//! Calls of providers: echo, programs, HTTP, models and JavaScript files. Models go through the provider stack of native runs; the others
+//! are asked once.
 
+use crate::models::{CallPlace, SuiteModels};
+use crate::provider_answer::ProviderAnswer;
 use crate::suite::{ProviderSpec, ProviderTarget};
-use crate::template::render;
+use crate::template::{render, render_plain_value};
 use script::{FunctionCall, ScriptPool, ScriptReply, ScriptRequest};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -12,27 +15,6 @@ use tokio::io::AsyncReadExt;
 /// Largest answer of a provider.
 const MAX_ANSWER_BYTES: usize = 16 << 20;
 
-/// Answer of a provider, in promptfoo's shape.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct ProviderAnswer {
-    pub output: Value,
-    pub error: Option<String>,
-    pub cost: Option<f64>,
-    pub token_usage: Value,
-    /// All of the response: `finishReason`, `logProbs`, `guardrails`, `metadata`, `raw`.
-    pub response: Map<String, Value>,
-}
-
-impl ProviderAnswer {
-    fn of(output: Value) -> Self {
-        Self { output, ..Self::default() }
-    }
-
-    fn failed(why: impl Into<String>) -> Self {
-        Self { error: Some(why.into()), ..Self::default() }
-    }
-}
-
 /// Surroundings of calls.
 #[derive(Debug)]
 pub(crate) struct ProviderCaller<'a> {
@@ -40,14 +22,28 @@ pub(crate) struct ProviderCaller<'a> {
     pub pool: &'a ScriptPool,
     /// Environment of programs.
     pub env: &'a BTreeMap<String, String>,
-    pub keys: &'a BTreeMap<String, String>,
+    pub models: &'a SuiteModels,
     /// Variables that templates see as `env`.
     pub template_env: &'a Value,
     pub timeout: Duration,
 }
 
 impl ProviderCaller<'_> {
-    pub(crate) async fn call(&self, provider: &ProviderSpec, prompt: &str, vars: &Map<String, Value>) -> ProviderAnswer {
+    /// Calls a provider. `options` are settings for models on top of those of the provider.
+    pub(crate) async fn call(
+        &self,
+        provider: &ProviderSpec,
+        prompt: &str,
+        vars: &Map<String, Value>,
+        options: &Value,
+        place: CallPlace<'_>,
+    ) -> ProviderAnswer {
+        if provider.is_model() {
+            return self.models.ask(provider, options, prompt, place).await;
+        }
+        if matches!(provider.target, ProviderTarget::Echo) {
+            return echo(prompt);
+        }
         match tokio::time::timeout(self.timeout, self.dispatch(provider, prompt, vars)).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(why)) => ProviderAnswer::failed(why),
@@ -57,18 +53,14 @@ impl ProviderCaller<'_> {
 
     async fn dispatch(&self, provider: &ProviderSpec, prompt: &str, vars: &Map<String, Value>) -> Result<ProviderAnswer, String> {
         match &provider.target {
-            ProviderTarget::Echo => {
-                let mut answer = ProviderAnswer::of(Value::String(prompt.to_owned()));
-                answer.cost = Some(0.0);
-                answer.token_usage = json!({ "total": 0, "prompt": 0, "completion": 0, "numRequests": 1 });
-                Ok(answer)
-            }
+            ProviderTarget::Echo => Ok(echo(prompt)),
             ProviderTarget::Exec { command } => self.exec(command, provider, prompt, vars).await,
             ProviderTarget::Http { url } => self.http(url, provider, prompt, vars).await,
-            ProviderTarget::OpenAiChat { model } => self.openai(model, provider, prompt).await,
-            ProviderTarget::AnthropicMessages { model } => self.anthropic(model, provider, prompt).await,
-            ProviderTarget::OllamaChat { model } => self.ollama(model, provider, prompt).await,
+            ProviderTarget::OpenAiChat { .. } | ProviderTarget::AnthropicMessages { .. } | ProviderTarget::OllamaChat { .. } => {
+                Err("a model is asked through the budget of the run".to_owned())
+            }
             ProviderTarget::Script { source, function } => self.script(source, function.as_deref(), provider, prompt, vars).await,
+            ProviderTarget::SimulatedUser(_) => Err("a simulated user talks with a provider, and is none".to_owned()),
         }
     }
 
@@ -140,9 +132,10 @@ impl ProviderCaller<'_> {
 
     /// Renders the texts of a JSON value.
     async fn rendered(&self, value: &Value, vars: &Map<String, Value>) -> Result<Value, String> {
-        let mut texts = vec![];
-        collect_texts(value, &mut texts);
-        let rendered = crate::template::render_all(self.pool, texts, vars, self.template_env).await?;
+        if let Some(rendered) = render_plain_value(value, vars) {
+            return Ok(rendered);
+        }
+        let rendered = crate::template::render_all(self.pool, texts_of(value), vars, self.template_env).await?;
         let mut rendered = rendered.into_iter();
         Ok(with_texts(value, &mut rendered))
     }
@@ -152,7 +145,7 @@ impl ProviderCaller<'_> {
         let body = format!(
             "const json = output.json, text = output.text; const f = ({source}); return typeof f === 'function' ? f(json, text, context) : f;"
         );
-        let request = ScriptRequest::Body { source: body, output: json!({ "json": parsed, "text": text }), context: json!({}) };
+        let request = ScriptRequest::body(body, &json!({ "json": parsed, "text": text }), &json!({}));
         match self.pool.run(request).await.map_err(|why| why.to_string())? {
             ScriptReply::Returned { value: Value::Object(fields), .. } if fields.contains_key("output") => {
                 Ok(fields.get("output").cloned().unwrap_or_default())
@@ -176,112 +169,6 @@ impl ProviderCaller<'_> {
         Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    fn key(&self, config: &Value, name: &str) -> Result<String, String> {
-        let written = config.get("apiKey").and_then(Value::as_str).map(str::to_owned);
-        let variable = config.get("apiKeyEnvar").and_then(Value::as_str).unwrap_or(name);
-        written.or_else(|| self.keys.get(variable).cloned()).ok_or_else(|| format!("there is no key: set {variable}"))
-    }
-
-    async fn post(&self, url: String, headers: &[(&str, String)], body: &Value) -> Result<Value, String> {
-        let mut request = self.client.post(url).json(body);
-        for (name, value) in headers {
-            request = request.header(*name, value);
-        }
-        let (status, text) = self.send(request).await?;
-        let parsed: Value = serde_json::from_str(&text)
-            .map_err(|_| format!("the answer {status} is not JSON: {}", text.chars().take(300).collect::<String>()))?;
-        if !(200..300).contains(&status) {
-            return Err(format!("the API answered {status}: {}", parsed.get("error").unwrap_or(&parsed)));
-        }
-        Ok(parsed)
-    }
-
-    async fn openai(&self, model: &str, provider: &ProviderSpec, prompt: &str) -> Result<ProviderAnswer, String> {
-        let config = &provider.config;
-        let base = config.get("apiBaseUrl").and_then(Value::as_str).unwrap_or("https://api.openai.com/v1").trim_end_matches('/').to_owned();
-        let mut body = json!({ "model": model, "messages": messages(prompt) });
-        copy(
-            config,
-            &mut body,
-            &[
-                "temperature",
-                "max_tokens",
-                "max_completion_tokens",
-                "top_p",
-                "tools",
-                "tool_choice",
-                "response_format",
-                "seed",
-                "stop",
-                "functions",
-            ],
-        );
-        let key = self.key(config, "OPENAI_API_KEY")?;
-        let reply = self.post(format!("{base}/chat/completions"), &[("authorization", format!("Bearer {key}"))], &body).await?;
-        let message = reply.pointer("/choices/0/message").cloned().ok_or("the API answered without a message")?;
-        let content = message.get("content").filter(|content| !content.is_null() && *content != "");
-        let calls = message.get("tool_calls").filter(|calls| calls.as_array().is_some_and(|calls| !calls.is_empty()));
-        let output = match (content, calls) {
-            (Some(_), Some(_)) => message.clone(),
-            (None, Some(calls)) => calls.clone(),
-            (content, None) => content.cloned().unwrap_or_else(|| Value::String(String::new())),
-        };
-        let mut answer = ProviderAnswer::of(output);
-        if let Some(reason) = reply.pointer("/choices/0/finish_reason") {
-            answer.response.insert("finishReason".to_owned(), reason.clone());
-        }
-        answer.token_usage = usage(&reply, "/usage/prompt_tokens", "/usage/completion_tokens");
-        answer.response.insert("raw".to_owned(), reply);
-        Ok(answer)
-    }
-
-    async fn anthropic(&self, model: &str, provider: &ProviderSpec, prompt: &str) -> Result<ProviderAnswer, String> {
-        let config = &provider.config;
-        let base = config.get("apiBaseUrl").and_then(Value::as_str).unwrap_or("https://api.anthropic.com").trim_end_matches('/').to_owned();
-        let all = messages(prompt);
-        let is_system = |message: &&Value| message.get("role").and_then(Value::as_str) == Some("system");
-        let items = all.as_array().cloned().unwrap_or_default();
-        let system: Vec<&str> = items.iter().filter(is_system).filter_map(|message| message.get("content")?.as_str()).collect();
-        let others: Vec<&Value> = items.iter().filter(|message| !is_system(message)).collect();
-        let mut body = json!({ "model": model, "messages": others, "max_tokens": 1024 });
-        if !system.is_empty() {
-            body["system"] = system.join("\n").into();
-        }
-        copy(config, &mut body, &["temperature", "max_tokens", "top_p", "tools", "tool_choice", "stop_sequences"]);
-        let key = self.key(config, "ANTHROPIC_API_KEY")?;
-        let headers = [("x-api-key", key), ("anthropic-version", "2023-06-01".to_owned())];
-        let reply = self.post(format!("{base}/v1/messages"), &headers, &body).await?;
-        let blocks = reply.get("content").and_then(Value::as_array).ok_or("the API answered without content")?;
-        let parts = blocks.iter().map(|block| match block.get("type").and_then(Value::as_str) {
-            Some("text") => block.get("text").and_then(Value::as_str).unwrap_or_default().to_owned(),
-            _ => block.to_string(),
-        });
-        let mut answer = ProviderAnswer::of(Value::String(parts.collect::<Vec<_>>().join("\n\n")));
-        if let Some(reason) = reply.get("stop_reason") {
-            answer.response.insert("finishReason".to_owned(), reason.clone());
-        }
-        answer.token_usage = usage(&reply, "/usage/input_tokens", "/usage/output_tokens");
-        answer.response.insert("raw".to_owned(), reply);
-        Ok(answer)
-    }
-
-    async fn ollama(&self, model: &str, provider: &ProviderSpec, prompt: &str) -> Result<ProviderAnswer, String> {
-        let config = &provider.config;
-        let configured =
-            config.get("apiBaseUrl").and_then(Value::as_str).map(str::to_owned).or_else(|| self.keys.get("OLLAMA_BASE_URL").cloned());
-        let base = configured.unwrap_or_else(|| "http://localhost:11434".to_owned());
-        let mut body = json!({ "model": model, "messages": messages(prompt), "stream": false });
-        copy(config, &mut body, &["tools", "format", "options"]);
-        let reply = self.post(format!("{}/api/chat", base.trim_end_matches('/')), &[], &body).await?;
-        let message = reply.get("message").ok_or("the API answered without a message")?;
-        let calls = message.get("tool_calls").filter(|calls| calls.as_array().is_some_and(|calls| !calls.is_empty()));
-        let output = calls.cloned().or_else(|| message.get("content").cloned()).unwrap_or_default();
-        let mut answer = ProviderAnswer::of(output);
-        answer.token_usage = usage(&reply, "/prompt_eval_count", "/eval_count");
-        answer.response.insert("raw".to_owned(), reply);
-        Ok(answer)
-    }
-
     async fn script(
         &self,
         source: &str,
@@ -302,7 +189,9 @@ impl ProviderCaller<'_> {
                 Ok(ProviderAnswer {
                     output: fields.get("output").cloned().unwrap_or_default(),
                     error: text("error"),
+                    fault: None,
                     cost: fields.get("cost").and_then(Value::as_f64),
+                    latency_ms: None,
                     token_usage: fields.get("tokenUsage").cloned().unwrap_or_default(),
                     response: fields,
                 })
@@ -324,29 +213,12 @@ fn error_text(error: &reqwest::Error) -> String {
     text
 }
 
-/// Returns the messages of a chat: the JSON of the prompt, or one message of the user.
-fn messages(prompt: &str) -> Value {
-    match serde_json::from_str::<Value>(prompt) {
-        Ok(Value::Array(messages)) if messages.iter().all(|message| message.get("role").is_some()) => Value::Array(messages),
-        Ok(_) | Err(_) => json!([{ "role": "user", "content": prompt }]),
+fn echo(prompt: &str) -> ProviderAnswer {
+    ProviderAnswer {
+        cost: Some(0.0),
+        token_usage: json!({ "total": 0, "prompt": 0, "completion": 0, "numRequests": 1 }),
+        ..ProviderAnswer::of(Value::String(prompt.to_owned()))
     }
-}
-
-fn copy(config: &Value, body: &mut Value, keys: &[&str]) {
-    for key in keys {
-        if let Some(value) = config.get(*key).filter(|value| !value.is_null()) {
-            body[*key] = value.clone();
-        }
-    }
-    for (key, value) in config.get("passthrough").and_then(Value::as_object).into_iter().flatten() {
-        body[key] = value.clone();
-    }
-}
-
-fn usage(reply: &Value, prompt: &str, completion: &str) -> Value {
-    let count = |path: &str| reply.pointer(path).and_then(Value::as_u64).unwrap_or_default();
-    let (prompt, completion) = (count(prompt), count(completion));
-    json!({ "total": prompt + completion, "prompt": prompt, "completion": completion, "numRequests": 1 })
 }
 
 fn collect_texts(value: &Value, texts: &mut Vec<String>) {

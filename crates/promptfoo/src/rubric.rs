@@ -1,7 +1,7 @@
 //! `llm-rubric`: a model judges the output by a rubric. Strict reading takes one clear verdict or none; promptfoo's takes what it finds.
 
 use score::assertions::{AssertionMode, AssertionResult};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Most objects of JSON that are looked for in a reply.
 const MAX_OBJECTS: usize = 100;
@@ -20,6 +20,18 @@ pub(crate) fn rubric_prompt(rubric: &str, output: &str, mode: AssertionMode) -> 
         AssertionMode::Compat => (COMPAT_INSTRUCTIONS, format!("<Output>\n{output}\n</Output>\n<Rubric>\n{rubric}\n</Rubric>")),
     };
     json!([{ "role": "system", "content": system }, { "role": "user", "content": user }]).to_string()
+}
+
+/// Returns the variables of a prompt for the judge that the config writes itself.
+pub(crate) fn custom_rubric_vars(vars: &Map<String, Value>, rubric: &str, output: &str, mode: AssertionMode) -> Map<String, Value> {
+    let mut all = vars.clone();
+    let output = match mode {
+        AssertionMode::Strict => json!(output).to_string(),
+        AssertionMode::Compat => output.to_owned(),
+    };
+    all.insert("output".to_owned(), output.into());
+    all.insert("rubric".to_owned(), rubric.into());
+    all
 }
 
 /// Reads the verdict in the reply of a judge.

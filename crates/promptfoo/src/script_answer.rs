@@ -104,11 +104,7 @@ mod tests {
             let text = row["output"].as_str().map_or_else(|| row["output"].to_string(), str::to_owned);
             let source = assertion["value"].as_str().unwrap_or_default();
             let request = match base {
-                "javascript" => ScriptRequest::Body {
-                    source: function_body(source),
-                    output: row["output"].clone(),
-                    context: json!({"vars": row["vars"]}),
-                },
+                "javascript" => ScriptRequest::body(function_body(source), &row["output"], &json!({"vars": row["vars"]})),
                 "regex" => ScriptRequest::Regex { source: source.to_owned(), text: text.clone() },
                 _ => continue,
             };

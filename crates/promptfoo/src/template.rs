@@ -37,6 +37,19 @@ pub(crate) fn render_plain(template: &str, vars: &Map<String, Value>) -> Option<
     Some(out)
 }
 
+/// Renders the texts of a JSON value like [`render_plain`]; `None` if one of them cannot be.
+pub(crate) fn render_plain_value(value: &Value, vars: &Map<String, Value>) -> Option<Value> {
+    Some(match value {
+        Value::String(text) if is_template(text) => Value::String(render_plain(text, vars)?),
+        Value::Array(items) => Value::Array(items.iter().map(|item| render_plain_value(item, vars)).collect::<Option<_>>()?),
+        Value::Object(fields) => {
+            let rendered = fields.iter().map(|(key, value)| Some((key.clone(), render_plain_value(value, vars)?)));
+            Value::Object(rendered.collect::<Option<_>>()?)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    })
+}
+
 /// Names that are not variables.
 const RESERVED: &[&str] =
     &["env", "true", "false", "none", "null", "range", "cycler", "joiner", "not", "and", "or", "in", "is", "loop", "super", "caller"];
@@ -70,6 +83,12 @@ pub(crate) async fn render_all(
 
 /// Renders one template.
 pub(crate) async fn render(pool: &ScriptPool, template: &str, vars: &Map<String, Value>, env: &Value) -> Result<String, String> {
+    if !is_template(template) {
+        return Ok(template.to_owned());
+    }
+    if let Some(rendered) = render_plain(template, vars) {
+        return Ok(rendered);
+    }
     Ok(render_all(pool, vec![template.to_owned()], vars, env).await?.pop().unwrap_or_default())
 }
 

@@ -53,8 +53,8 @@ fn config_with_every_part_is_read() {
     );
     let raw: Vec<&str> = suite.prompts.iter().map(|prompt| prompt.raw.as_str()).collect();
     assert_eq!(raw, ["Say {{q}}", "Hello {{name}}", "Bye {{name}}", "x {{q}}", "[{\"role\":\"user\",\"content\":\"{{ q }}\"}]"]);
-    assert_eq!(suite.providers[1].target, ProviderTarget::Exec { command: vec!["cat".into(), "-n".into()] });
-    assert_eq!(suite.providers[2].target, ProviderTarget::OpenAiChat { model: "gpt-x".into() });
+    assert!(matches!(&suite.providers[1].target, ProviderTarget::Exec { command } if command.join(" ") == "cat -n"));
+    assert!(matches!(&suite.providers[2].target, ProviderTarget::OpenAiChat { model } if model == "gpt-x"));
     assert_eq!(suite.tests.len(), 6);
     assert_eq!(suite.tests[0].assertions.len(), 3, "the default comes first");
     assert_eq!(suite.tests[3].vars["q"], json!("text of a file"));
@@ -91,7 +91,7 @@ fn all_mistakes_are_reported_with_their_lines() {
         "c.yaml:12  regex needs a pattern",
         "c.yaml:15  there is no file missing.json",
         "c.yaml:16  a test is a mapping",
-        "c.yaml:17  redteam: attacks are generated",
+        "c.yaml:17  redteam: attacks are made by bardo-eval redteam",
         "t.csv:2  the column \"__nope\" is not known",
         "t.yaml:3  there is no assertion of type \"contians\"  did you mean \"contains\"?",
     ] {

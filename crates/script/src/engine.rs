@@ -1,9 +1,12 @@
 //! QuickJS with limits on time, memory and stack. Builtins in C do not look at the clock: only the death of the process ends them.
 
+use crate::body_call::{call_body, exception_text};
+use crate::limits::ScriptLimits;
+use crate::realm::{RealmRuntime, RealmSize, absent_globals};
 use crate::request::{ScriptReply, ScriptRequest};
-use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Promise, Runtime};
-use serde::{Deserialize, Serialize};
+use rquickjs::{CatchResultExt, Context, Ctx, Function, Promise, Runtime};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,25 +18,15 @@ const RENDERER: &str = include_str!("renderer.js");
 /// Memory that Nunjucks itself takes, on top of the limit of a script.
 const TEMPLATE_MEMORY: usize = 32 << 20;
 
-/// Limits of one request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ScriptLimits {
-    pub time_ms: u64,
-    pub memory_bytes: usize,
-    pub stack_bytes: usize,
-}
-
-impl Default for ScriptLimits {
-    fn default() -> Self {
-        Self { time_ms: 2_000, memory_bytes: 64 << 20, stack_bytes: 512 << 10 }
-    }
-}
-
 /// Engine of one process.
 #[derive(Default)]
 pub struct ScriptEngine {
     /// Runtime with Nunjucks, made for the first template.
     templates: Option<(Runtime, Context)>,
+    /// Runtime whose realms are used by one script each.
+    realms: Option<RealmRuntime>,
+    /// Globals that small realms lack; known after the first script.
+    absent: Option<HashSet<String>>,
 }
 
 impl std::fmt::Debug for ScriptEngine {
@@ -47,10 +40,50 @@ impl ScriptEngine {
     pub fn run(&mut self, request: &ScriptRequest, limits: ScriptLimits) -> ScriptReply {
         match request {
             ScriptRequest::Render { templates, vars, env } => self.render(templates, vars, env, limits),
-            ScriptRequest::Body { .. } | ScriptRequest::Module { .. } | ScriptRequest::Regex { .. } => match runtime(limits) {
-                Ok((runtime, context)) => call(&runtime, &context, DRIVER, &request_text(request), limits),
-                Err(why) => ScriptReply::Stopped(why.to_string()),
-            },
+            ScriptRequest::Body { source, output, context } => {
+                let size = match self.realm_size(source, limits) {
+                    Ok(size) => size,
+                    Err(why) => return ScriptReply::Stopped(why.to_string()),
+                };
+                self.in_realm(size, limits, |ctx| call_body(ctx, source, output, context))
+            }
+            ScriptRequest::Module { .. } | ScriptRequest::Regex { .. } => {
+                let text = request_text(request);
+                self.in_realm(RealmSize::Full, limits, |ctx| promised(ctx, DRIVER, &text))
+            }
+        }
+    }
+
+    fn realm_size(&mut self, source: &str, limits: ScriptLimits) -> rquickjs::Result<RealmSize> {
+        if self.absent.is_none() {
+            self.absent = Some(absent_globals(limits)?);
+        }
+        Ok(self.absent.as_ref().map_or(RealmSize::Full, |absent| RealmSize::of(source, absent)))
+    }
+
+    /// Runs code in a realm of its own. What ends for lack of memory beside the remains of others runs again alone.
+    fn in_realm(&mut self, size: RealmSize, limits: ScriptLimits, run: impl Fn(&Ctx<'_>) -> Result<ScriptReply, String>) -> ScriptReply {
+        let made = match self.realms.take() {
+            Some(realms) => Ok(realms),
+            None => RealmRuntime::new(limits),
+        };
+        let (realms, realm) = match made.and_then(|mut realms| realms.realm(size).map(|realm| (realms, realm))) {
+            Ok((realms, realm)) => (realms, realm),
+            Err(why) => return ScriptReply::Stopped(why.to_string()),
+        };
+        let is_reused = realm.is_reused;
+        let reply = limited(&realm.runtime, &realm.context, limits, &run);
+        drop(realm);
+        match reply {
+            ScriptReply::Stopped(_) if is_reused && reply == out_of_memory(limits) => self.in_realm(size, limits, run),
+            // What was stopped may have left anything behind: its runtime is not used again.
+            ScriptReply::Stopped(_) => reply,
+            ScriptReply::Returned { .. } | ScriptReply::Rendered(_) | ScriptReply::Threw(_) => {
+                if realms.clean() {
+                    self.realms = Some(realms);
+                }
+                reply
+            }
         }
     }
 
@@ -64,7 +97,7 @@ impl ScriptEngine {
             Err(why) => return ScriptReply::Stopped(why.to_string()),
         };
         let text = serde_json::json!({ "templates": templates, "vars": vars, "env": env }).to_string();
-        let reply = call(&runtime, &context, "globalThis.__render", &text, limits);
+        let reply = limited(&runtime, &context, limits, |ctx| promised(ctx, "globalThis.__render", &text));
         if shared && !matches!(reply, ScriptReply::Stopped(_)) {
             self.templates = Some((runtime, context));
         }
@@ -95,8 +128,13 @@ fn template_runtime(limits: ScriptLimits) -> rquickjs::Result<(Runtime, Context)
     Ok((runtime, context))
 }
 
-/// Calls the function that `source` evaluates to with a text, and reads the text that its promise gives.
-fn call(runtime: &Runtime, context: &Context, source: &str, text: &str, limits: ScriptLimits) -> ScriptReply {
+/// Runs code in a context until its deadline.
+fn limited(
+    runtime: &Runtime,
+    context: &Context,
+    limits: ScriptLimits,
+    run: impl Fn(&Ctx<'_>) -> Result<ScriptReply, String>,
+) -> ScriptReply {
     let expired = Arc::new(AtomicBool::new(false));
     let deadline = now() + Duration::from_millis(limits.time_ms);
     let flag = Arc::clone(&expired);
@@ -107,15 +145,12 @@ fn call(runtime: &Runtime, context: &Context, source: &str, text: &str, limits: 
         }
         over
     })));
-    let outcome = context.with(|ctx| outcome(&ctx, source, text));
+    let outcome = context.with(|ctx| run(&ctx));
     runtime.set_interrupt_handler(None);
     match outcome {
         _ if expired.load(Ordering::Relaxed) => ScriptReply::Stopped(format!("it took longer than {} ms", limits.time_ms)),
-        Ok(reply) => match serde_json::from_str(&reply) {
-            Ok(ScriptReply::Threw(why)) if why.contains("out of memory") => out_of_memory(limits),
-            Ok(reply) => reply,
-            Err(why) => ScriptReply::Threw(format!("its answer cannot be read: {why}")),
-        },
+        Ok(ScriptReply::Threw(why)) if why.contains("out of memory") => out_of_memory(limits),
+        Ok(reply) => reply,
         Err(why) if why.is_empty() || why.contains("out of memory") => out_of_memory(limits),
         Err(why) => ScriptReply::Threw(why),
     }
@@ -125,19 +160,15 @@ fn out_of_memory(limits: ScriptLimits) -> ScriptReply {
     ScriptReply::Stopped(format!("it needs more than {} MiB of memory", limits.memory_bytes >> 20))
 }
 
-fn outcome(ctx: &Ctx<'_>, source: &str, text: &str) -> Result<String, String> {
+/// Calls the function that `source` evaluates to with a text, and reads the reply that its promise gives as JSON.
+fn promised(ctx: &Ctx<'_>, source: &str, text: &str) -> Result<ScriptReply, String> {
     let run = || -> rquickjs::Result<String> {
         let function: Function<'_> = ctx.eval(source)?;
         let promise: Promise<'_> = function.call((text,))?;
         promise.finish::<String>()
     };
-    run().catch(ctx).map_err(|error| match error {
-        CaughtError::Error(rquickjs::Error::WouldBlock) => "its promise never settles".to_owned(),
-        CaughtError::Error(error) => error.to_string(),
-        CaughtError::Exception(exception) => exception.message().unwrap_or_default(),
-        // Out of memory is the exception null.
-        CaughtError::Value(value) => value.as_string().and_then(|text| text.to_string().ok()).unwrap_or_default(),
-    })
+    let reply = run().catch(ctx).map_err(|error| exception_text(&error))?;
+    Ok(serde_json::from_str(&reply).unwrap_or_else(|why| ScriptReply::Threw(format!("its answer cannot be read: {why}"))))
 }
 
 #[expect(clippy::disallowed_methods, reason = "deadlines of scripts are real time, and nothing else depends on it")]
@@ -155,7 +186,7 @@ mod tests {
     }
 
     fn body(source: &str) -> ScriptReply {
-        let request = ScriptRequest::Body { source: source.to_owned(), output: json!("hello"), context: json!({"vars": {"a": 1}}) };
+        let request = ScriptRequest::body(source, &json!("hello"), &json!({"vars": {"a": 1}}));
         ScriptEngine::default().run(&request, limits())
     }
 
@@ -209,15 +240,85 @@ mod tests {
     #[test]
     fn scripts_share_nothing() {
         let mut engine = ScriptEngine::default();
-        let mut run = |source: &str| {
-            let request = ScriptRequest::Body { source: source.to_owned(), output: Value::Null, context: Value::Null };
-            engine.run(&request, limits())
-        };
+        let mut run = |source: &str| engine.run(&ScriptRequest::body(source, &Value::Null, &Value::Null), limits());
         run("Object.prototype.pass = true; Array.prototype.map = () => 'x'; globalThis.leak = 1; JSON.parse = () => 'y'; return 1");
         assert_eq!(
             run("return [({}).pass === undefined, [1].map(x => x + 1)[0], typeof leak]"),
             returned("object", json!([true, 2, "undefined"]))
         );
+    }
+
+    /// Scripts share a runtime, so each way in which one could reach the next is tried: globals, prototypes, jobs that wait, callbacks of
+    /// the collector, the registry of symbols, and a realm that a promise keeps alive.
+    #[test]
+    fn no_script_reaches_the_next_one() {
+        let mut engine = ScriptEngine::default();
+        let mut run = |source: &str| engine.run(&ScriptRequest::body(source, &json!("out"), &json!({"vars": {}})), limits());
+        for hostile in [
+            "Object.prototype.pass = true; JSON.parse = () => ({ n: 1 }); JSON.stringify = () => '{}'; return false",
+            "String.prototype.includes = () => true; Array.prototype.every = () => true; Boolean.prototype.valueOf = () => true; return 1",
+            "Promise.resolve().then(() => { Object.prototype.late = 1; globalThis.late = 1 }); return 1",
+            "(async () => { while (true) await null })(); return 1",
+            "new FinalizationRegistry(() => { while (true) {} }).register({}, 1); return 1",
+            "Symbol.for('x').description; globalThis[Symbol.for('x')] = 1; return 1",
+            "Function.prototype.call = () => true; Error.prototype.name = 'Fine'; RegExp.prototype.test = () => true; return 1",
+            "globalThis.output = 'stolen'; globalThis.context = { vars: { n: 1 } }; return 1",
+        ] {
+            assert!(matches!(run(hostile), ScriptReply::Returned { .. }), "{hostile}");
+            let clean = "return JSON.stringify([({}).pass, ({}).late, typeof late, 'a'.includes('b'), [0].every(x => x), /b/.test('a'), \
+                         JSON.parse('[2]')[0], output, globalThis[Symbol.for('x')]])";
+            let expected = "[null,null,\"undefined\",false,false,false,2,\"out\",null]";
+            assert_eq!(run(clean), returned("string", json!(expected)), "after {hostile}");
+            assert_eq!(run("return JSON.parse('[2]')[0] === 2 && !'a'.includes('b')"), returned("boolean", json!(true)), "after {hostile}");
+        }
+    }
+
+    /// Garbage of a script does not count against the next one.
+    #[test]
+    fn memory_of_a_script_is_its_own() {
+        let mut engine = ScriptEngine::default();
+        let mut run = |source: &str| engine.run(&ScriptRequest::body(source, &Value::Null, &Value::Null), limits());
+        for _ in 0..6 {
+            let cycle = "const a = []; a.self = a; a.push(new Array(2e6).fill(1)); globalThis.kept = a; return a[0].length";
+            assert_eq!(run(cycle), returned("number", json!(2_000_000)));
+        }
+        assert_eq!(run("return 'x'.repeat(4e7).length"), returned("number", json!(40_000_000)));
+    }
+
+    /// A small realm answers as a full one does: each script also runs with a comment that asks for a full one.
+    #[test]
+    fn small_realms_answer_like_full_ones() {
+        let mut engine = ScriptEngine::default();
+        for source in [
+            "return JSON.parse('{\"n\": [1, {\"a\": null}]}').n",
+            "return output.length > 3 ? { pass: true, score: 0.5, reason: output } : 0",
+            "return output.match(/l+/)[0] + output.replace('h', 'H') + output.split('l').join('-') + output.search('o')",
+            "return [3, 1, 2].sort().map(x => x * 2).filter(x => x > 2).reduce((a, b) => a + b, 0)",
+            "return Object.entries({ a: 1 }).flat().concat([...'ab']).includes('b')",
+            "return new Date(0).toISOString() + Number('7').toFixed(2) + parseInt('12px') + Math.max(1, 2) + encodeURIComponent('a b')",
+            "return `${output}-${typeof undefined}-${[1, [2]].flat()}`",
+            "return context.vars.missing.x",
+            "throw 'text'",
+            "throw { message: 'm' }",
+            "throw { a: 1 }",
+            "throw ''",
+            "return output.nope()",
+            "return undefinedName",
+            "return ({ a: undefined, b: () => 1, toJSON() { return 5 } })",
+            "return [NaN, -0, 1e400, null]",
+            "return -0",
+            "return 1/0",
+            "const o = {}; o.o = o; return o",
+            "return typeof Symbol('x')",
+            "return (",
+            "for (const c of output) if (c === 'l') return c",
+            "return isNaN('x') && /(?<y>a)/.exec('a').groups.y === 'a' && 'a-b'.replaceAll('-', '+') === 'a+b'",
+        ] {
+            let mut run = |source: &str| engine.run(&ScriptRequest::body(source, &json!("hello"), &json!({"vars": {"a": 1}})), limits());
+            let (small, full) = (run(source), run(&format!("/* globalThis */ {source}")));
+            let plain = |reply: &ScriptReply| format!("{reply:?}").replace("column 19", "column 1");
+            assert_eq!(plain(&small), plain(&full), "{source}");
+        }
     }
 
     #[test]

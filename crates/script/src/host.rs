@@ -1,18 +1,12 @@
-//! Child process: reads requests from its standard input, one a line, and answers each on its standard output.
+//! Child process: reads its limits, then requests from its standard input, and answers each on a line of its standard output.
 
-use crate::engine::{ScriptEngine, ScriptLimits};
+use crate::engine::ScriptEngine;
+use crate::limits::ScriptLimits;
 use crate::request::ScriptRequest;
-use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Write};
 
 /// Address space of the process: above the limits of the engine, below what hurts the machine.
 const MAX_ADDRESS_SPACE: u64 = 2 << 30;
-
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct HostRequest {
-    pub request: ScriptRequest,
-    pub limits: ScriptLimits,
-}
 
 /// Answers requests until the input ends.
 ///
@@ -23,18 +17,37 @@ pub fn run_script_host() -> io::Result<()> {
     let mut engine = ScriptEngine::default();
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     let mut line = vec![];
-    loop {
-        line.clear();
-        if input.read_until(b'\n', &mut line)? == 0 {
-            return Ok(());
+    if !next_line(&mut input, &mut line)? {
+        return Ok(());
+    }
+    let limits: ScriptLimits = serde_json::from_slice(&line)?;
+    let mut reply_line = vec![];
+    while next_line(&mut input, &mut line)? {
+        let mut request: ScriptRequest = serde_json::from_slice(&line)?;
+        if let ScriptRequest::Body { output, context, .. } = &mut request {
+            for argument in [output, context] {
+                next_line(&mut input, &mut line)?;
+                *argument = String::from_utf8(line.clone()).map_err(io::Error::other)?;
+            }
         }
-        let request: HostRequest = serde_json::from_slice(&line)?;
-        let reply = engine.run(&request.request, request.limits);
-        let mut text = serde_json::to_vec(&reply)?;
-        text.push(b'\n');
-        output.write_all(&text)?;
+        let reply = engine.run(&request, limits);
+        reply_line.clear();
+        serde_json::to_writer(&mut reply_line, &reply)?;
+        reply_line.push(b'\n');
+        output.write_all(&reply_line)?;
         output.flush()?;
     }
+    Ok(())
+}
+
+/// Reads a line without its end; false at the end of the input.
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let read = input.read_until(b'\n', line)?;
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    }
+    Ok(read > 0)
 }
 
 #[cfg(target_os = "linux")]

@@ -1,14 +1,18 @@
 //! Runs JavaScript of others: assertions, transforms, providers and templates of promptfoo configs. The code runs in QuickJS, in a child
-//! process of our own binary that has no environment, and is killed at its deadline. Each request has a fresh runtime, so that nothing
+//! process of our own binary that has no environment, and is killed at its deadline. Each script has a realm of its own, so that nothing
 //! is shared between tests; only templates share one.
 
+mod body_call;
 mod engine;
 mod host;
+mod limits;
 mod pool;
+mod realm;
 mod request;
 
-pub use engine::{ScriptEngine, ScriptLimits};
+pub use engine::ScriptEngine;
 pub use host::run_script_host;
+pub use limits::ScriptLimits;
 pub use pool::{ScriptError, ScriptPool};
 pub use request::{FunctionCall, ScriptReply, ScriptRequest};
 

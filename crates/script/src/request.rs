@@ -1,4 +1,4 @@
-//! Requests to the engine and its replies, as lines of JSON between the two processes.
+//! Requests to the engine and its replies, as lines between the two processes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,13 +8,46 @@ use serde_json::Value;
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum ScriptRequest {
     /// Calls a function whose body is the source, with `output` and `context`.
-    Body { source: String, output: Value, context: Value },
+    Body {
+        source: String,
+        /// JSON text. Only the engine parses it.
+        #[serde(skip)]
+        output: String,
+        /// JSON text. Only the engine parses it.
+        #[serde(skip)]
+        context: String,
+    },
     /// Calls a function that a CommonJS module exports.
     Module { source: String, call: FunctionCall },
     /// Searches a pattern of JavaScript.
     Regex { source: String, text: String },
     /// Renders Nunjucks templates with one set of variables. Templates that share the runtime of others cannot reach their variables.
     Render { templates: Vec<String>, vars: Value, env: Value },
+}
+
+impl ScriptRequest {
+    /// Returns a call of a function body, with its arguments as JSON texts.
+    pub fn body(source: impl Into<String>, output: &impl Serialize, context: &impl Serialize) -> Self {
+        let text = |json: serde_json::Result<String>| json.unwrap_or_else(|_| "null".to_owned());
+        ScriptRequest::Body {
+            source: source.into(),
+            output: text(serde_json::to_string(output)),
+            context: text(serde_json::to_string(context)),
+        }
+    }
+
+    /// Writes the request: a line, and for a body two lines with its arguments. JSON texts have no line breaks.
+    pub(crate) fn write_to(&self, lines: &mut Vec<u8>) -> serde_json::Result<()> {
+        serde_json::to_writer(&mut *lines, self)?;
+        lines.push(b'\n');
+        if let ScriptRequest::Body { output, context, .. } = self {
+            for argument in [output, context] {
+                lines.extend_from_slice(argument.as_bytes());
+                lines.push(b'\n');
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Call of an exported function.

@@ -17,6 +17,8 @@ pub enum SideSource {
     /// Short id of a run; absent if it is not stored.
     Run(Option<String>),
     Golden,
+    /// Name of a file with results of another framework.
+    File(String),
 }
 
 #[derive(Debug, Clone, PartialEq)]

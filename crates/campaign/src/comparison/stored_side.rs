@@ -30,6 +30,7 @@ pub fn stored_side<'w>(
     store.check_format(run)?;
     let settings = RunSpec::from_stored(&run.settings, None, None).ok().map(|spec| spec.settings);
     let mut reader = SideReader::new(workspace, run.plan.as_ref(), subject, unjudged);
+    reader.is_config = is_config(&run.settings);
     store.for_each_ended(run.run, |ended| reader.add(&ended))?;
     let source = SideSource::Run(Some(run.short_run_id().to_owned()));
     Ok(reader.finish(source, settings.as_ref(), &store.spending(run.run)?))
@@ -59,13 +60,19 @@ struct SideReader<'w, 's> {
     trials: u64,
     gone: u64,
     wall_us: u64,
+    /// The run is of a config of another framework, whose cases no workspace has.
+    is_config: bool,
+}
+
+fn is_config(settings: &str) -> bool {
+    serde_json::from_str::<serde_json::Value>(settings).is_ok_and(|settings| settings.get("config").is_some())
 }
 
 impl<'w, 's> SideReader<'w, 's> {
     fn new(workspace: &'w Workspace, plan: Option<&'s PlanOutline>, subject: &'s str, unjudged: UnjudgedTrials) -> Self {
         let hashes = plan.map(|plan| plan.cases.iter().map(|planned| (planned.case.as_str(), &planned.hash)).collect());
         let (hashes, readings) = (hashes.unwrap_or_default(), RunSide::new(workspace));
-        Self { workspace, hashes, subject, unjudged, readings, trials: 0, gone: 0, wall_us: 0 }
+        Self { workspace, hashes, subject, unjudged, readings, trials: 0, gone: 0, wall_us: 0, is_config: false }
     }
 
     fn add(&mut self, ended: &EndedTrial) {
@@ -74,8 +81,18 @@ impl<'w, 's> SideReader<'w, 's> {
         }
         self.trials += 1;
         self.wall_us += ended.wall_us;
-        let Some(case) = self.workspace.case(&ended.trial.case) else {
-            self.gone += 1;
+        let found = if self.is_config { None } else { self.workspace.case(&ended.trial.case) };
+        let Some(case) = found else {
+            if self.is_config {
+                let passed = match case_outcome(&ended.ending, &ended.scores) {
+                    CaseOutcome::Passed => Some(true),
+                    CaseOutcome::Failed => Some(false),
+                    CaseOutcome::Unjudged | CaseOutcome::Aborted { .. } => None,
+                };
+                self.readings.add_plain(&ended.trial.case, passed);
+            } else {
+                self.gone += 1;
+            }
             return;
         };
         let outcome = match (case_outcome(&ended.ending, &ended.scores), self.unjudged) {

@@ -35,8 +35,16 @@ impl RunEnvironment {
     /// # Errors
     /// If the variable is set and no number of seconds.
     pub(crate) fn cache_ttl_s(&self) -> Result<u64, UserError> {
-        let Some(text) = (self.surroundings.variable)(CACHE_TTL_VARIABLE) else { return Ok(CACHE_TTL_S) };
-        let unreadable = |_| UserError::new(format!("{CACHE_TTL_VARIABLE} is \"{text}\""), "set it to whole seconds, or unset it");
-        text.trim().parse().map_err(unreadable)
+        cache_ttl_s(&self.surroundings.variable)
     }
+}
+
+/// Returns the lifetime of a cached reply in seconds, from the environment.
+///
+/// # Errors
+/// If the variable is set and no number of seconds.
+pub fn cache_ttl_s(variable: &dyn Fn(&str) -> Option<String>) -> Result<u64, UserError> {
+    let Some(text) = variable(CACHE_TTL_VARIABLE) else { return Ok(CACHE_TTL_S) };
+    let unreadable = |_| UserError::new(format!("{CACHE_TTL_VARIABLE} is \"{text}\""), "set it to whole seconds, or unset it");
+    text.trim().parse().map_err(unreadable)
 }

@@ -9,7 +9,7 @@ mod prepared_run;
 mod recordings;
 
 pub use auxiliary::AuxiliaryModels;
-pub use environment::RunEnvironment;
+pub use environment::{RunEnvironment, cache_ttl_s};
 pub use funds::RunFunds;
 pub(crate) use prepared_run::prepare_for_worker;
 pub use prepared_run::{PreparedRun, RunParts, prepare, prepare_for_watch};

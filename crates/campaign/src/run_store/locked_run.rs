@@ -6,9 +6,9 @@ use store::{RunLock, Store, StoreError, StoredRun};
 /// Interrupted run, locked against other processes.
 #[derive(Debug)]
 pub struct LockedRun {
-    pub(super) store: Store,
-    pub(super) run: StoredRun,
-    pub(super) lock: RunLock,
+    pub(crate) store: Store,
+    pub(crate) run: StoredRun,
+    pub(crate) lock: RunLock,
 }
 
 impl LockedRun {

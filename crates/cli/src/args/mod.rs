@@ -36,7 +36,7 @@ pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
 pub(crate) use guard::{GuardCommand, GuardEvalArgs, SplitArg};
 pub(crate) use list::{ListArgs, ListTarget};
 pub(crate) use production::{CollectArgs, ReferenceArgs, TracesArgs, WatchArgs};
-pub(crate) use promptfoo::PromptfooArgs;
+pub(crate) use promptfoo::{ConfigImport, ConfigImportArgs, PromptfooArgs};
 pub(crate) use red_team::RedTeamArgs;
 pub(crate) use report_files::{ReportFileArgs, ReportKind};
 pub(crate) use run::{DefenceArg, ImportedToolArgs, RunArgs, SmokeArgs};
@@ -142,6 +142,9 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  bardo-eval run promptfooconfig.yaml -o results.json\n  bardo-eval run promptfooconfig.yaml --compat promptfoo -j 16 -o junit.xml\n  bardo-eval run promptfooconfig.yaml --filter-pattern swap --repeat 3 --var chain=base\n\nExit codes: 0 all tests passed, 1 a test failed, 2 mistakes in the config (nothing was run), 3 a test is in error or none was selected. With --compat promptfoo: 0, 100 for failed tests, 1 for mistakes."
     )]
     Promptfoo(PromptfooArgs),
+    /// Turn configs of other frameworks into workspaces
+    #[command(subcommand)]
+    Import(ConfigImport),
     /// Attack a subject through every channel and judge what the attacks reached
     #[command(
         name = "redteam",

@@ -1,6 +1,8 @@
 //! Arguments of `promptfoo`, with the names that promptfoo gives them.
 
-use clap::{Args, ValueEnum};
+use super::store::StoreArgs;
+use clap::{Args, Subcommand, ValueEnum};
+use model::Money;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -14,9 +16,29 @@ pub(crate) struct PromptfooArgs {
     /// Tests in flight at once [default: that of the config, else 4]
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub max_concurrency: Option<u64>,
-    /// Accepted for promptfoo's sake: replies are never cached here
+    /// Spending limit in US dollars for models, judges and simulated users; tests beyond it are in error
+    #[arg(long, value_name = "USD")]
+    pub budget: Option<Money>,
+    /// Bypass the cache of model replies
     #[arg(long)]
     pub no_cache: bool,
+    /// Bypass the cache and record all model replies in cassettes/, beside the config
+    #[arg(long, conflicts_with_all = ["replay", "record_missing"])]
+    pub record: bool,
+    /// Use recorded model replies only; a missing one is an error
+    #[arg(long, conflicts_with = "record_missing")]
+    pub replay: bool,
+    /// Use recorded model replies, and record the missing ones
+    #[arg(long)]
+    pub record_missing: bool,
+    /// Resume an interrupted run that asked models: the last one, or the one with this id prefix. Replies that were paid are not asked for again
+    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with = "no_store")]
+    pub resume: Option<Option<String>>,
+    /// Do not store the run. Runs that ask no model are never stored
+    #[arg(long)]
+    pub no_store: bool,
+    #[command(flatten)]
+    pub store: StoreArgs,
     /// Run every test N times
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub repeat: Option<u64>,
@@ -41,6 +63,18 @@ pub(crate) struct PromptfooArgs {
     /// Only prompts with this pattern in id or label
     #[arg(long, value_name = "PATTERN")]
     pub filter_prompts: Option<String>,
+    /// Only tests that failed or were in error in these results
+    #[arg(long, value_name = "RESULTS.json")]
+    pub filter_failing: Option<PathBuf>,
+    /// Only tests that were in error in these results
+    #[arg(long, value_name = "RESULTS.json")]
+    pub filter_errors_only: Option<PathBuf>,
+    /// Only N tests, drawn at random
+    #[arg(long, value_name = "N")]
+    pub filter_sample: Option<usize>,
+    /// Seed of --filter-sample
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub filter_sample_seed: u64,
     /// Only tests with this metadata; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub filter_metadata: Vec<String>,
@@ -52,4 +86,21 @@ pub(crate) struct PromptfooArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DialectArg {
     Promptfoo,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigImport {
+    /// Turn a config of promptfoo into a workspace; what cannot be carried over is listed with its line (exit 3)
+    #[command(after_help = "Example:\n  bardo-eval import promptfoo promptfooconfig.yaml --out evals")]
+    Promptfoo(ConfigImportArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigImportArgs {
+    /// Config: promptfooconfig.yaml, or JSON
+    #[arg(value_name = "CONFIG")]
+    pub config: PathBuf,
+    /// Folder to create
+    #[arg(long, value_name = "DIR", default_value = "evals")]
+    pub out: PathBuf,
 }

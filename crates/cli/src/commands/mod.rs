@@ -13,12 +13,14 @@ mod explain;
 mod export;
 mod golden;
 mod guard;
+mod import;
 mod init;
 mod judge;
 mod list;
 mod logs;
 mod man;
 mod models;
+mod plain_results;
 mod promptfoo;
 mod red_team;
 mod report_files;
@@ -49,6 +51,7 @@ pub(crate) use explain::explain;
 pub(crate) use export::export;
 pub(crate) use golden::golden;
 pub(crate) use guard::guard;
+pub(crate) use import::import;
 pub(crate) use init::init;
 pub(crate) use judge::judge;
 pub(crate) use list::list;
@@ -142,6 +145,11 @@ fn block_on_with_stdin<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
 
 /// Time for everything but the read to end.
 const STDIN_PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// Runs a future to completion on this thread: work that mostly waits is done with fewer wake-ups than on several.
+fn block_on_one_thread<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work))
+}
 
 /// Runs a future to completion on a new runtime.
 fn block_on<T>(work: impl Future<Output = T>) -> std::io::Result<T> {

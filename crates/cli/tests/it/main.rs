@@ -38,6 +38,8 @@ mod own_nodes;
 mod own_tools;
 mod production;
 mod promptfoo;
+mod promptfoo_closed;
+mod promptfoo_models;
 mod published;
 mod recordings;
 mod red_team;

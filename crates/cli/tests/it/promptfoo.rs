@@ -74,7 +74,7 @@ fn data_is_inert_except_in_promptfoos_mode() {
     let folder = TestFolder::new();
     folder.write(
         "c.yaml",
-        "prompts: ['say {{x}}']\nproviders: [echo]\ntests:\n  - { description: sum, vars: { x: '{{ 7 * 7 }}' } }\n  - { description: code, vars: { x: '{{ range.constructor(\"return 1+1\")() }}' } }\n",
+        "prompts: ['say {{x}}']\nproviders: [echo]\ndefaultTest: { assert: [{ type: contains, value: say }] }\ntests:\n  - { description: sum, vars: { x: '{{ 7 * 7 }}' } }\n  - { description: code, vars: { x: '{{ range.constructor(\"return 1+1\")() }}' } }\n",
     );
     folder.run(&["run", "c.yaml", "-o", "strict.json"]).assert_exit(0);
     assert_eq!(row(&rows(&folder, "strict.json"), "sum")["response"]["output"], "say {{ 7 * 7 }}");

@@ -60,6 +60,15 @@ impl<'w> RunSide<'w> {
         }
     }
 
+    /// Adds a trial of a case that no workspace has, as results of other frameworks do. Without a result it says nothing.
+    pub fn add_plain(&mut self, id: &str, passed: Option<bool>) {
+        let side = self.cases.entry(id.to_owned()).or_default();
+        match passed {
+            Some(passed) => (side.passed, side.judged) = (side.passed + u64::from(passed), side.judged + 1),
+            None => side.aborted += 1,
+        }
+    }
+
     pub fn add(&mut self, trial: &SideTrial<'_>) {
         let SideTrial { trial: id, case, hash, scores, outcome } = *trial;
         let side = self.cases.entry(case.id.value.clone()).or_default();

@@ -1,10 +1,13 @@
-//! Side of a comparison as named on the command line: `RUN`, `golden`, or either with `@SUBJECT`.
+//! Side of a comparison as named on the command line: `RUN`, `golden`, a result file of promptfoo, or one of them with `@SUBJECT`.
 
 use super::super::golden::read_baselines;
+use super::super::plain_results::{names_results, read_plain_results};
 use crate::stored_runs::{self, OpenedRun};
 use crate::workspace_source::WorkspaceSource;
-use campaign::{ComparedSide, GoldenSet, UnjudgedTrials, golden_side, stored_side};
+use campaign::{ComparedSide, GoldenSet, PlainResult, UnjudgedTrials, golden_side, plain_side, stored_side};
 use model::{UserError, Workspace};
+use std::collections::BTreeSet;
+use std::path::Path;
 use store::{StoreLocation, StoredRun};
 
 /// Name of the baselines.
@@ -21,6 +24,7 @@ pub(in crate::commands) struct NamedSide {
 enum SideInput {
     Golden(GoldenSet),
     Run(Box<OpenedRun>),
+    Results { file: String, results: Vec<PlainResult> },
 }
 
 impl NamedSide {
@@ -37,6 +41,8 @@ impl NamedSide {
                 return Err(vec![UserError::new("the workspace has no baseline", remedy)]);
             }
             SideInput::Golden(golden)
+        } else if let Some(file) = name.filter(|name| names_results(name)) {
+            SideInput::Results { file: file.to_owned(), results: read_plain_results(Path::new(file)).map_err(|why| vec![why])? }
         } else {
             SideInput::Run(Box::new(stored_runs::open_run(store, name).map_err(|why| vec![why])?))
         };
@@ -52,7 +58,7 @@ impl NamedSide {
 
     pub(in crate::commands) fn stored_run(&self) -> Option<&StoredRun> {
         match &self.input {
-            SideInput::Golden(_) => None,
+            SideInput::Golden(_) | SideInput::Results { .. } => None,
             SideInput::Run(opened) => Some(&opened.run),
         }
     }
@@ -60,7 +66,7 @@ impl NamedSide {
     pub(in crate::commands) fn golden(&self) -> Option<&GoldenSet> {
         match &self.input {
             SideInput::Golden(golden) => Some(golden),
-            SideInput::Run(_) => None,
+            SideInput::Run(_) | SideInput::Results { .. } => None,
         }
     }
 
@@ -68,6 +74,7 @@ impl NamedSide {
         match &self.input {
             SideInput::Golden(_) => "the golden baseline".to_owned(),
             SideInput::Run(opened) => format!("run {}", opened.short_id()),
+            SideInput::Results { file, .. } => file.clone(),
         }
     }
 
@@ -75,6 +82,10 @@ impl NamedSide {
         match &self.input {
             SideInput::Golden(golden) => golden.subjects().into_iter().map(str::to_owned).collect(),
             SideInput::Run(opened) => opened.run.subjects.clone(),
+            SideInput::Results { results, .. } => {
+                let subjects: BTreeSet<&str> = results.iter().map(|result| result.subject.as_str()).collect();
+                subjects.into_iter().map(str::to_owned).collect()
+            }
         }
     }
 
@@ -88,7 +99,7 @@ impl NamedSide {
     pub(in crate::commands) fn unjudged(&self) -> UnjudgedTrials {
         match &self.input {
             SideInput::Golden(_) => UnjudgedTrials::Pass,
-            SideInput::Run(_) => UnjudgedTrials::NoResult,
+            SideInput::Run(_) | SideInput::Results { .. } => UnjudgedTrials::NoResult,
         }
     }
 
@@ -100,6 +111,7 @@ impl NamedSide {
     ) -> Result<ComparedSide<'w>, UserError> {
         match &self.input {
             SideInput::Run(opened) => Ok(stored_side(workspace, &opened.store, &opened.run, subject, unjudged)?),
+            SideInput::Results { file, results } => Ok(plain_side(workspace, file, subject, results)),
             SideInput::Golden(golden) => {
                 let absent = || UserError::unknown("subject", subject, workspace.subjects.iter().map(|known| known.name.as_str()));
                 Ok(golden_side(workspace, golden, workspace.subject(subject).ok_or_else(absent)?))

@@ -1,6 +1,7 @@
 //! Baselines of a workspace, read from its files.
 
 use super::DEFAULT_SUBJECT;
+use super::results::RESULT_BASELINE;
 use crate::workspace_source::WorkspaceSource;
 use campaign::GoldenSet;
 use model::{Location, UserError};
@@ -13,7 +14,9 @@ use score::golden::{GoldenFile, GoldenPath};
 pub(in crate::commands) fn read_baselines(source: &WorkspaceSource) -> Result<GoldenSet, Vec<UserError>> {
     let files = source.files().map_err(|problems| problems.into_iter().map(UserError::from).collect::<Vec<_>>())?;
     let (mut golden, mut errors) = (GoldenSet::default(), vec![]);
-    for (path, text) in files.iter().filter(|(path, _)| path.starts_with("golden/") && !path.ends_with("README.md")) {
+    for (path, text) in
+        files.iter().filter(|(path, _)| path.starts_with("golden/") && !path.ends_with("README.md") && *path != RESULT_BASELINE)
+    {
         let baseline = GoldenFile::parse(text);
         let stamped = baseline.as_ref().ok().map(|baseline| baseline.stamp.subject.as_str());
         match (GoldenPath::parse(path, stamped.or(Some(DEFAULT_SUBJECT))), baseline) {

@@ -2,6 +2,7 @@
 
 mod baselines;
 mod diff;
+mod results;
 mod status;
 mod update;
 
@@ -22,9 +23,15 @@ const DEFAULT_SUBJECT: &str = "baseline";
 pub(crate) fn golden(io: &CliOutput, source: &WorkspaceSource, command: &GoldenCommand) -> ExitKind {
     match command {
         GoldenCommand::Status => status::status(io, source),
+        GoldenCommand::Diff(args) if names_results(&args.run) => results::diff_results(io, source, &args.run),
         GoldenCommand::Diff(args) => diff::diff(io, source, args),
         GoldenCommand::Update(args) => update::update(io, source, args),
     }
+}
+
+/// Returns whether a result file of promptfoo is named in place of a run.
+fn names_results(args: &GoldenRunArgs) -> bool {
+    args.run.as_deref().is_some_and(super::plain_results::names_results)
 }
 
 /// Runs every case with the subject and stores the run, which becomes the last one.

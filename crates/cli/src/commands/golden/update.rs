@@ -18,6 +18,9 @@ pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunA
         let why = UserError::new("baselines are not updated in CI", "run it locally and have the change reviewed");
         return report::print_refusal(io, "golden update", &[why]);
     }
+    if super::names_results(args) {
+        return super::results::update_results(io, source, args);
+    }
     let WorkspaceSource::Folder(root) = source else {
         let why = UserError::new("the embedded workspace cannot be changed", "write a copy with `bardo-eval init` first");
         return report::print_refusal(io, "golden update", &[why]);

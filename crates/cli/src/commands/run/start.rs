@@ -35,6 +35,10 @@ impl RunStart {
         if let Some(wanted) = &args.resume {
             let (store, run) = stored_runs::find_unfinished_run(&args.store.store, wanted.as_deref())?;
             let locked = LockedRun::lock(store, &run)?;
+            if let Some(config) = stored_runs::config_of(locked.run()) {
+                let what = format!("run {} is of the config {config}", run.short_id());
+                return Err(UserError::new(what, format!("resume it with `bardo-eval run {config} --resume`")).into());
+            }
             let spec = RunSpec::from_stored(&locked.run().settings, args.budget, args.concurrency.map(at_once));
             let spec = spec.map_err(|error| UserError::without_remedy(format!("run {} cannot be resumed: {error}", run.short_id())))?;
             let sandbox = sandbox::agent_sandbox(sandbox::stored_mode(spec.settings.sandbox.as_deref()), source, &args.store.store)?;

@@ -33,6 +33,7 @@ fn side(side: &SideFacts) -> Value {
     let (source, run) = match &side.source {
         SideSource::Run(id) => ("run", id.as_deref()),
         SideSource::Golden => ("golden", None),
+        SideSource::File(name) => ("file", Some(name.as_str())),
     };
     json!({ "source": source, "run": run, "subject": side.subject, "trials": side.trials, "gone": side.gone,
         "spent_usd": side.spent.as_usd(), "usd_per_trial": side.usd_per_trial(), "seconds_per_trial": side.seconds_per_trial() })

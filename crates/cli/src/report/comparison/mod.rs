@@ -47,6 +47,7 @@ fn overall_verdict(compared: &SubjectComparison) -> ChangeVerdict {
 pub(super) fn sides(compared: &SubjectComparison) -> String {
     let source = |side: &SideFacts| match &side.source {
         SideSource::Run(Some(id)) => format!("run {id}"),
+        SideSource::File(name) => super::escape_control(name).to_string(),
         SideSource::Run(None) => "this run".to_owned(),
         SideSource::Golden => "golden".to_owned(),
     };

@@ -16,7 +16,11 @@ pub(super) fn show_command(io: &CliOutput, compared: &SubjectComparison, store_f
         (_, SideSource::Run(Some(run)), _) | (SideSource::Run(Some(run)), SideSource::Golden, _) => {
             format!("bardo-eval show {name} --run {run}{flags}")
         }
-        (SideSource::Run(_) | SideSource::Golden, SideSource::Run(_) | SideSource::Golden, _) => {
+        (
+            SideSource::Run(_) | SideSource::Golden | SideSource::File(_),
+            SideSource::Run(_) | SideSource::Golden | SideSource::File(_),
+            _,
+        ) => {
             format!("bardo-eval run --case {name} --subject {}{}", shell_quoted(&compared.after.subject), io.workspace_flag())
         }
     }

@@ -1,31 +1,36 @@
 //! `promptfoo`: runs a config of promptfoo.
 
+mod config_models;
+mod result_files;
+mod stored;
+
 use crate::args::{PromptfooArgs, ReportFormat};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
+use crate::workspace_source::WorkspaceSource;
 use crate::{env, files};
+use config_models::ConfigModels;
 use model::Problem;
 use promptfoo::{
-    JsonResults, JunitCases, PromptfooSuite, ProviderEnvironment, RangeFilter, RunTotals, SuiteFiles, SuiteRunner, TestFilters, TestRow,
-    junit, read_suite, row_json,
+    EarlierTest, PromptfooSuite, ProviderEnvironment, RangeFilter, RunTotals, SampleFilter, SuiteFiles, SuiteRunner, TestFilters, TestRow,
+    read_results, read_suite,
 };
 use regex::Regex;
+use result_files::ResultFiles;
 use score::assertions::AssertionMode;
 use script::{ScriptLimits, ScriptPool};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use stored::StoredConfig;
 
 /// Exit of promptfoo for failed tests.
 const TESTS_FAILED: u8 = 100;
-/// Failed tests that are listed.
-const MAX_LISTED: usize = 50;
 
-pub(crate) fn promptfoo(io: &CliOutput, args: &PromptfooArgs) -> ExitCode {
+pub(crate) fn promptfoo(io: &CliOutput, source: &WorkspaceSource, args: &PromptfooArgs) -> ExitCode {
     let compat = args.compat.is_some();
-    match Prepared::of(args) {
+    match Prepared::of(source, args) {
         Ok(prepared) => prepared.run(io, args),
         Err(problems) => {
             for problem in &problems {
@@ -38,8 +43,15 @@ pub(crate) fn promptfoo(io: &CliOutput, args: &PromptfooArgs) -> ExitCode {
 }
 
 /// Files beside a config.
-struct ConfigFolder {
+pub(super) struct ConfigFolder {
     folder: PathBuf,
+}
+
+impl ConfigFolder {
+    /// Returns the folder of a config.
+    pub(super) fn of(config: &Path) -> Self {
+        Self { folder: config.parent().map(Path::to_owned).unwrap_or_default() }
+    }
 }
 
 impl SuiteFiles for ConfigFolder {
@@ -56,28 +68,33 @@ impl SuiteFiles for ConfigFolder {
 
 /// Config and options without mistakes.
 struct Prepared {
+    name: String,
     suite: PromptfooSuite,
     mode: AssertionMode,
     environment: ProviderEnvironment,
+    models: ConfigModels,
     filters: TestFilters,
     vars: Map<String, Value>,
 }
 
 impl Prepared {
-    fn of(args: &PromptfooArgs) -> Result<Self, Vec<Problem>> {
+    fn of(source: &WorkspaceSource, args: &PromptfooArgs) -> Result<Self, Vec<Problem>> {
         let mode = if args.compat.is_some() { AssertionMode::Compat } else { AssertionMode::Strict };
         let name = args.config.display().to_string();
         let wrong = |what: String, remedy: &str| Problem { at: model::Location::new(name.as_str(), 0), what, remedy: remedy.to_owned() };
         let text = files::read_tests(&args.config).map_err(|why| vec![wrong(format!("cannot be read: {why}"), "check the path")])?;
-        let folder = ConfigFolder { folder: args.config.parent().map(Path::to_owned).unwrap_or_default() };
+        let folder = ConfigFolder::of(&args.config);
         let mut problems = vec![];
         let mut collect = |result: Result<(), String>| problems.extend(result.err().map(|what| wrong(what, "")));
-        let mut filters = TestFilters { first_n: args.filter_first_n, ..TestFilters::default() };
+        let sample = args.filter_sample.map(|count| SampleFilter { count, seed: args.filter_sample_seed });
+        let mut filters = TestFilters { first_n: args.filter_first_n, sample, ..TestFilters::default() };
         collect(pattern(args.filter_pattern.as_deref()).map(|found| filters.pattern = found));
         collect(pattern(args.filter_providers.as_deref()).map(|found| filters.providers = found));
         collect(pattern(args.filter_prompts.as_deref()).map(|found| filters.prompts = found));
         collect(range(args.filter_range.as_deref()).map(|found| filters.range = found));
         collect(pairs(&args.filter_metadata, "--filter-metadata").map(|found| filters.metadata = found));
+        collect(earlier_results(args.filter_failing.as_deref(), false).map(|found| filters.earlier.extend(found)));
+        collect(earlier_results(args.filter_errors_only.as_deref(), true).map(|found| filters.earlier.extend(found)));
         let mut vars = Map::new();
         collect(pairs(&args.var, "--var").map(|found| vars = found.into_iter().map(|(name, value)| (name, value.into())).collect()));
         let mut given = BTreeMap::new();
@@ -97,8 +114,14 @@ impl Prepared {
                 .map(|(name, value)| (name.clone(), value.as_str().into()))
                 .collect::<Vec<_>>(),
         );
-        let environment = environment(args, &suite, &given).map_err(|what| vec![wrong(what, "")])?;
-        Ok(Self { suite, mode, environment, filters, vars })
+        let own = own_variables(&suite, &given);
+        let mut program_env: BTreeMap<String, String> = env::child_env(&[]).into_iter().collect();
+        program_env.extend(own.clone());
+        let models = ConfigModels::build(source, args, &suite, &own)?;
+        let pool = script_pool(args).map_err(|what| vec![wrong(what, "")])?;
+        let client = reqwest::Client::builder().build().map_err(|why| vec![wrong(why.to_string(), "")])?;
+        let environment = ProviderEnvironment { client, pool, env: program_env, models: models.models.clone() };
+        Ok(Self { name, suite, mode, environment, models, filters, vars })
     }
 
     fn run(&self, io: &CliOutput, args: &PromptfooArgs) -> ExitCode {
@@ -118,14 +141,35 @@ impl Prepared {
         if cells.is_empty() && self.mode == AssertionMode::Strict {
             return self.incomplete(io, "no test was selected");
         }
-        let mut outputs = match ResultFiles::open(io, &self.suite) {
+        let mut stored = match StoredConfig::open(args, &self.name, &cells, &self.models) {
+            Ok(stored) => stored,
+            Err(why) => {
+                io.print_message(&why.to_string());
+                return if self.mode == AssertionMode::Compat { ExitCode::from(1) } else { ExitKind::Usage.into() };
+            }
+        };
+        let mut outputs = match ResultFiles::open(io, &self.suite, &self.models.secrets) {
             Ok(outputs) => outputs,
             Err(why) => return self.incomplete(io, &why),
         };
-        let done = super::block_on(runner.run(cells, |row| outputs.row(row)));
+        let done = super::block_on_one_thread(async {
+            let write = |row: &TestRow| {
+                let row = self.models.redacted(row);
+                stored.add(&row);
+                outputs.row(&row)
+            };
+            tokio::select! {
+                done = runner.run(cells, write) => done,
+                _ = crate::signals::stop_requested() => Err("interrupted".to_owned()),
+            }
+        });
+        let left = stored.finish(args);
         let totals = match done.map_err(|why| why.to_string()).and_then(|totals| totals) {
             Ok(totals) => totals,
-            Err(why) => return self.incomplete(io, &why),
+            Err(why) => {
+                left.iter().for_each(|line| io.print_message(line));
+                return self.incomplete(io, &why);
+            }
         };
         let listed = std::mem::take(&mut outputs.listed);
         if let Err(why) = outputs.end(&self.suite, &totals) {
@@ -134,6 +178,7 @@ impl Prepared {
         if io.format == ReportFormat::Text || io.output_file().is_some() {
             listed.iter().for_each(|line| io.print_message(line));
             io.print_message(&summary(&totals, listed.len()));
+            left.iter().chain(&self.models.spending()).for_each(|line| io.print_message(line));
         }
         self.exit(&totals)
     }
@@ -164,75 +209,6 @@ impl Prepared {
     }
 }
 
-/// Result files, written while the run goes on.
-struct ResultFiles {
-    json: Vec<JsonResults<Box<dyn Write>>>,
-    lines: Vec<Box<dyn Write>>,
-    junit: Vec<PathBuf>,
-    cases: JunitCases,
-    listed: Vec<String>,
-}
-
-impl ResultFiles {
-    fn open(io: &CliOutput, suite: &PromptfooSuite) -> Result<Self, String> {
-        let mut found = Self { json: vec![], lines: vec![], junit: vec![], cases: JunitCases::default(), listed: vec![] };
-        let (id, timestamp) = (format!("eval-{}", now().replace([':', '.'], "")), now());
-        let mut paths: Vec<PathBuf> = suite.output_paths.iter().map(PathBuf::from).collect();
-        paths.extend(io.output_file().map(Path::to_owned));
-        for path in paths {
-            let open = || {
-                files::create(&path)
-                    .map(|file| Box::new(file) as Box<dyn Write>)
-                    .map_err(|why| format!("{} cannot be written: {why}", path.display()))
-            };
-            match path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).as_deref() {
-                Some("json") => found.json.push(JsonResults::begin(open()?, &id, &timestamp).map_err(|why| why.to_string())?),
-                Some("jsonl") => found.lines.push(open()?),
-                Some("xml") => found.junit.push(path),
-                _ => return Err(format!("{}: results are written as .json, .jsonl or .xml", path.display())),
-            }
-        }
-        if io.format == ReportFormat::Json && io.output_file().is_none() {
-            let out: Box<dyn Write> = Box::new(std::io::BufWriter::new(std::io::stdout()));
-            found.json.push(JsonResults::begin(out, &id, &timestamp).map_err(|why| why.to_string())?);
-        }
-        Ok(found)
-    }
-
-    fn row(&mut self, row: &TestRow) -> Result<(), String> {
-        for json in &mut self.json {
-            json.row(row).map_err(|why| why.to_string())?;
-        }
-        for lines in &mut self.lines {
-            writeln!(lines, "{}", row_json(row, "eval")).map_err(|why| why.to_string())?;
-        }
-        if !self.junit.is_empty() {
-            self.cases.row(row);
-        }
-        if !row.success && self.listed.len() < MAX_LISTED {
-            let name = row.cell.test.description.clone().unwrap_or_else(|| format!("test {}", row.cell.test_index + 1));
-            let kind = if row.error.is_some() { "error" } else { "failed" };
-            let reason: String = row.reason.chars().take(300).collect();
-            self.listed.push(format!("{kind}  {name} ({}): {reason}", row.cell.provider.id));
-        }
-        Ok(())
-    }
-
-    fn end(mut self, suite: &PromptfooSuite, totals: &RunTotals) -> Result<(), String> {
-        for json in self.json.drain(..) {
-            json.end(suite, totals).map_err(|why| why.to_string())?;
-        }
-        for mut lines in self.lines.drain(..) {
-            lines.flush().map_err(|why| why.to_string())?;
-        }
-        let document = junit(&self.cases, suite.description.as_deref().unwrap_or("promptfoo"), totals);
-        for path in &self.junit {
-            files::write(path, &document).map_err(|why| format!("{} cannot be written: {why}", path.display()))?;
-        }
-        Ok(())
-    }
-}
-
 fn summary(totals: &RunTotals, listed: usize) -> String {
     let more = (totals.failed + totals.errors).saturating_sub(listed);
     let more = if more > 0 { format!(" ({more} more not shown; -o writes all)") } else { String::new() };
@@ -246,20 +222,11 @@ fn summary(totals: &RunTotals, listed: usize) -> String {
     )
 }
 
-fn environment(args: &PromptfooArgs, suite: &PromptfooSuite, given: &BTreeMap<String, String>) -> Result<ProviderEnvironment, String> {
-    let configured = suite.env.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
-    let own: BTreeMap<String, String> = configured.chain(given.iter().map(|(name, value)| (name.clone(), value.clone()))).collect();
-    let mut program_env: BTreeMap<String, String> = env::child_env(&[]).into_iter().collect();
-    program_env.extend(own.clone());
-    let mut names = vec!["OPENAI_API_KEY".to_owned(), "ANTHROPIC_API_KEY".to_owned(), "OLLAMA_BASE_URL".to_owned()];
-    names.extend(suite.providers.iter().filter_map(|provider| Some(provider.config.get("apiKeyEnvar")?.as_str()?.to_owned())));
-    let mut keys: BTreeMap<String, String> = names.into_iter().filter_map(|name| env::var(&name).map(|value| (name, value))).collect();
-    keys.extend(own);
+fn script_pool(args: &PromptfooArgs) -> Result<ScriptPool, String> {
     let program = env::own_program().ok_or("the file of this program is not known, so scripts cannot run")?;
     let limits = ScriptLimits { time_ms: args.script_timeout, ..ScriptLimits::default() };
     let workers = std::thread::available_parallelism().map_or(2, usize::from);
-    let client = reqwest::Client::builder().build().map_err(|why| why.to_string())?;
-    Ok(ProviderEnvironment { client, pool: ScriptPool::new(program, limits, workers), env: program_env, keys })
+    Ok(ScriptPool::new(program, limits, workers))
 }
 
 fn pattern(source: Option<&str>) -> Result<Option<Regex>, String> {
@@ -282,6 +249,21 @@ fn pairs(words: &[String], flag: &str) -> Result<Vec<(String, String)>, String> 
     words.iter().map(|word| split(word).ok_or_else(|| format!("{flag} {word} is not NAME=VALUE"))).collect()
 }
 
+/// Returns the variables of the config and of `--env-file`.
+fn own_variables(suite: &PromptfooSuite, given: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let configured = suite.env.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+    configured.chain(given.iter().map(|(name, value)| (name.clone(), value.clone()))).collect()
+}
+
+/// Reads the tests of earlier results that did not pass, or were in error.
+fn earlier_results(path: Option<&Path>, errors_only: bool) -> Result<Option<Vec<EarlierTest>>, String> {
+    let Some(path) = path else { return Ok(None) };
+    let text = files::read_tests(path).map_err(|why| format!("{}: {why}", path.display()))?;
+    let rows = read_results(&text).map_err(|why| format!("{}: {why}", path.display()))?;
+    let wanted = rows.iter().filter(|row| if errors_only { row.is_error() } else { !row.success });
+    Ok(Some(wanted.map(promptfoo::ResultRow::test).collect()))
+}
+
 /// Reads NAME=VALUE lines; comments and empty lines are skipped, quotes around a value are removed.
 fn env_file(path: Option<&Path>) -> Result<BTreeMap<String, String>, String> {
     let Some(path) = path else { return Ok(BTreeMap::new()) };
@@ -297,9 +279,4 @@ fn env_file(path: Option<&Path>) -> Result<BTreeMap<String, String>, String> {
         .map(|line| line.split_once('=').map(|(name, value)| (name.trim().to_owned(), unquoted(value))))
         .collect::<Option<_>>()
         .ok_or_else(|| format!("{}: a line is not NAME=VALUE", path.display()))
-}
-
-#[expect(clippy::disallowed_methods, reason = "results are stamped with the time of the run")]
-fn now() -> String {
-    humantime::format_rfc3339_millis(std::time::SystemTime::now()).to_string()
 }
