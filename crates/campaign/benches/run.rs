@@ -60,7 +60,7 @@ fn plan(workspace: &Arc<Workspace>, subject: &str, trials: u64, concurrency: usi
 }
 
 fn begin(prepared: &PreparedRun, folder: &tempfile::TempDir) -> RunHandle {
-    RunHandle::begin(&RunDestination::File(folder.path().join("store.sqlite")), prepared).unwrap()
+    RunHandle::begin(&RunDestination::Store(folder.path().join("store.sqlite").into()), prepared).unwrap()
 }
 
 /// Watcher that measures memory during the run.

@@ -144,6 +144,18 @@ pub(crate) fn read_file(path: &Path) -> io::Result<String> {
     read_bounded(path)?.ok_or_else(|| io::Error::other("not UTF-8 text"))
 }
 
+/// Reads a file with secrets; `None` if it cannot be read, or other users of the system can read it too.
+pub(crate) fn read_private(path: &Path) -> Option<String> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        if fs::metadata(path).ok()?.permissions().mode() & 0o077 != 0 {
+            return None;
+        }
+    }
+    read_file(path).ok()
+}
+
 fn with_forward_slashes(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }

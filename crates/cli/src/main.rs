@@ -12,6 +12,7 @@ mod report;
 mod sandbox;
 mod shell;
 mod signals;
+mod store_location;
 mod stored_runs;
 mod workspace_source;
 

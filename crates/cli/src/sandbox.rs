@@ -6,7 +6,7 @@ use crate::workspace_source::WorkspaceSource;
 use ::run::external::AgentSandbox;
 use launcher::{SandboxChoice, SandboxMode};
 use model::UserError;
-use std::path::Path;
+use store::StoreLocation;
 
 /// Files that SQLite keeps beside a store.
 const STORE_SUFFIXES: &[&str] = &["", "-wal", "-shm", "-journal"];
@@ -15,7 +15,7 @@ const STORE_SUFFIXES: &[&str] = &["", "-wal", "-shm", "-journal"];
 ///
 /// # Errors
 /// If this machine lacks the sandbox that was asked for.
-pub(crate) fn agent_sandbox(wish: Option<SandboxMode>, source: &WorkspaceSource, store: &Path) -> Result<AgentSandbox, UserError> {
+pub(crate) fn agent_sandbox(wish: Option<SandboxMode>, source: &WorkspaceSource, store: &StoreLocation) -> Result<AgentSandbox, UserError> {
     let choice = SandboxChoice::resolve(wish, env::find_program("bwrap"));
     let choice = choice.map_err(|error| UserError::new(error.to_string(), error.remedy()))?;
     let here = env::current_dir();
@@ -24,7 +24,9 @@ pub(crate) fn agent_sandbox(wish: Option<SandboxMode>, source: &WorkspaceSource,
     if let WorkspaceSource::Folder(folder) = source {
         withheld.push(here.join(folder));
     }
-    withheld.extend(STORE_SUFFIXES.iter().map(|suffix| here.join(format!("{}{suffix}", store.display()))));
+    if let Some(file) = store.file() {
+        withheld.extend(STORE_SUFFIXES.iter().map(|suffix| here.join(format!("{}{suffix}", file.display()))));
+    }
     withheld.extend(env::own_program());
     Ok(AgentSandbox { choice, withheld })
 }

@@ -1,10 +1,8 @@
 //! Finds runs and trials in the store.
 
-use crate::files;
-use campaign::open_store;
+use campaign::open_existing_store;
 use model::{ContentHash, Score, Transcript, UserError, nearest_name};
-use std::path::Path;
-use store::{AgentOutput, Store, StoredRun, TrialMatches, TrialPosition};
+use store::{AgentOutput, Store, StoreLocation, StoredRun, TrialMatches, TrialPosition};
 
 /// Stored run whose trials are read one by one.
 #[derive(Debug)]
@@ -124,64 +122,64 @@ impl OpenedRun {
 }
 
 /// Opens a run by prefix of its id or record hash, or the last one.
-pub(crate) fn open_run(path: &Path, wanted: Option<&str>) -> Result<OpenedRun, UserError> {
-    let (store, run) = find_run(path, wanted)?;
+pub(crate) fn open_run(location: &StoreLocation, wanted: Option<&str>) -> Result<OpenedRun, UserError> {
+    let (store, run) = find_run(location, wanted)?;
     store.check_format(&run)?;
     Ok(OpenedRun { store, run })
 }
 
 /// Like [`open_run`], also for runs whose trials this version cannot read.
-pub(crate) fn find_run(path: &Path, wanted: Option<&str>) -> Result<(Store, StoredRun), UserError> {
-    let store = open_existing_store(path)?;
+pub(crate) fn find_run(location: &StoreLocation, wanted: Option<&str>) -> Result<(Store, StoredRun), UserError> {
+    let store = open_store(location)?;
     let runs = store.runs()?;
-    let chosen = choose_run(path, &runs, wanted)?.clone();
+    let chosen = choose_run(location, &runs, wanted)?.clone();
     Ok((store, chosen))
 }
 
 /// Like [`find_run`], but refuses a prefix that several runs share, also if their records are the same.
-pub(crate) fn find_only_run(path: &Path, wanted: &str) -> Result<(Store, StoredRun), UserError> {
-    let store = open_existing_store(path)?;
+pub(crate) fn find_only_run(location: &StoreLocation, wanted: &str) -> Result<(Store, StoredRun), UserError> {
+    let store = open_store(location)?;
     let runs = store.runs()?;
     let fitting: Vec<&str> = runs.iter().filter(|run| run.matches_prefix(wanted)).map(StoredRun::short_run_id).collect();
     if fitting.len() > 1 && wanted.len() >= 4 {
         let what = format!("{} have the id \"{wanted}\" or a record of that hash", model::count(fitting.len(), "run"));
         return Err(UserError::new(what, format!("name one of {}", fitting.join(", "))));
     }
-    let chosen = choose_run(path, &runs, Some(wanted))?.clone();
+    let chosen = choose_run(location, &runs, Some(wanted))?.clone();
     Ok((store, chosen))
 }
 
 /// Finds the run to resume: the named one, or the last one that is not complete.
-pub(crate) fn find_unfinished_run(path: &Path, wanted: Option<&str>) -> Result<(Store, StoredRun), UserError> {
+pub(crate) fn find_unfinished_run(location: &StoreLocation, wanted: Option<&str>) -> Result<(Store, StoredRun), UserError> {
     if wanted.is_some() {
-        return find_run(path, wanted);
+        return find_run(location, wanted);
     }
-    let store = open_existing_store(path)?;
+    let store = open_store(location)?;
     let runs = store.runs()?;
     let unfinished = runs.into_iter().find(|run| run.record.is_none());
-    let complete = || UserError::new(format!("every run in {} is complete", path.display()), "there is nothing to resume");
+    let complete = || UserError::new(format!("every run in {} is complete", location), "there is nothing to resume");
     let unfinished = unfinished.ok_or_else(complete)?;
     Ok((store, unfinished))
 }
 
-pub(crate) fn list_runs(path: &Path) -> Result<Vec<StoredRun>, UserError> {
-    Ok(open_existing_store(path)?.runs()?)
+pub(crate) fn list_runs(location: &StoreLocation) -> Result<Vec<StoredRun>, UserError> {
+    Ok(open_store(location)?.runs()?)
 }
 
-fn open_existing_store(path: &Path) -> Result<Store, UserError> {
+fn open_store(location: &StoreLocation) -> Result<Store, UserError> {
     // Opening would create a missing store; reading must not.
-    if !files::exists(path) {
-        let what = format!("no runs in {}", path.display());
-        return Err(UserError::new(what, "start one with `bardo-eval run`, or name another file with --store"));
-    }
-    Ok(open_store(path)?)
+    let missing = || {
+        let what = format!("no runs in {location}");
+        UserError::new(what, "start one with `bardo-eval run`, or name another store with --store")
+    };
+    open_existing_store(location)?.ok_or_else(missing)
 }
 
-fn choose_run<'r>(path: &Path, runs: &'r [StoredRun], wanted: Option<&str>) -> Result<&'r StoredRun, UserError> {
+fn choose_run<'r>(location: &StoreLocation, runs: &'r [StoredRun], wanted: Option<&str>) -> Result<&'r StoredRun, UserError> {
     let named = |run: &&StoredRun| wanted.is_none_or(|wanted| wanted.len() >= 4 && run.matches_prefix(wanted));
     let fitting: Vec<&StoredRun> = runs.iter().filter(named).collect();
     match (fitting.as_slice(), wanted) {
-        ([], None) => Err(UserError::new(format!("no runs in {}", path.display()), "start one with `bardo-eval run`")),
+        ([], None) => Err(UserError::new(format!("no runs in {}", location), "start one with `bardo-eval run`")),
         ([], Some(wanted)) => {
             let last: Vec<&str> = runs.iter().take(3).map(StoredRun::short_id).collect();
             Err(UserError::new(format!("there is no run \"{wanted}\""), format!("the last ones are {}", last.join(", "))))

@@ -46,7 +46,7 @@ pub fn handle_side<'w>(
     let (outline, settings) = plan;
     let mut reader = SideReader::new(workspace, Some(outline), subject, unjudged);
     handle.for_each_ended(outline.len(), |ended| reader.add(ended))?;
-    let id = (handle.storage() == RunStorage::File).then(|| handle.short_id().to_owned());
+    let id = (handle.storage() == RunStorage::Store).then(|| handle.short_id().to_owned());
     Ok(reader.finish(SideSource::Run(id), Some(settings), &handle.spending()?))
 }
 

@@ -9,8 +9,7 @@ use model::{CaseOutcome, ContentHash, Money, PlanOutline, Score, Transcript};
 use run::OpenRun;
 use score::outcome::case_outcome;
 use std::collections::BTreeSet;
-use std::path::Path;
-use store::{EndedTrial, Journal, NewRun, RoleSpending, RunLock, Store, StoreError, StoredRun};
+use store::{EndedTrial, Journal, NewRun, RoleSpending, RunLock, Store, StoreError, StoreLocation, StoredRun};
 use tokio::sync::oneshot;
 
 /// Journal of a run, and the trials it already has.
@@ -42,20 +41,22 @@ impl RunHandle {
     /// Starts a new run.
     ///
     /// # Errors
-    /// If its file cannot be written: a run that cannot be kept spends nothing.
+    /// If its store cannot be written: a run that cannot be kept spends nothing.
     pub fn begin(destination: &RunDestination, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
         match destination {
-            RunDestination::File(path) => {
-                let unusable = |why: RunStoreError| RunStoreError::Unusable { path: path.clone(), why: why.to_string() };
-                Self::in_file(path, prepared).map_err(unusable)
-            }
+            RunDestination::Store(location) => Self::in_store(location, prepared).map_err(|error| {
+                let remedy = if let RunStoreError::Store(error @ StoreError::Postgres(_)) = &error { error.remedy() } else { "" };
+                RunStoreError::Unusable { location: location.clone(), why: error.to_string(), remedy }
+            }),
             RunDestination::Memory => Self::in_memory(prepared),
         }
     }
 
-    fn in_file(path: &Path, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
-        std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-        Self::new(open_store(path)?, prepared, RunStorage::File)
+    fn in_store(location: &StoreLocation, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
+        if location.file().is_some() {
+            std::fs::create_dir_all(location.folder())?;
+        }
+        Self::new(open_store(location)?, prepared, RunStorage::Store)
     }
 
     /// Starts a run that exists as long as the handle.
@@ -105,7 +106,7 @@ impl RunHandle {
             }
         })?;
         store.add_telemetry(run.run, "resumed", 1)?;
-        let storage = RunStorage::File;
+        let storage = RunStorage::Store;
         Ok(Self {
             journal: Journal::new(store)?,
             run: run.run,

@@ -9,12 +9,16 @@ pub use locked_run::LockedRun;
 use model::UserError;
 use run::Clock;
 use score::outcome::case_outcome;
-use std::path::{Path, PathBuf};
-use store::{Store, StoreError};
+use store::{Store, StoreError, StoreLocation};
 
 /// Opens or creates a store.
-pub fn open_store(path: &Path) -> Result<Store, StoreError> {
-    Store::open(path, case_outcome)
+pub fn open_store(location: impl Into<StoreLocation>) -> Result<Store, StoreError> {
+    Store::open(location, case_outcome)
+}
+
+/// Opens a store; returns nothing and creates nothing if there is none.
+pub fn open_existing_store(location: &StoreLocation) -> Result<Option<Store>, StoreError> {
+    Store::open_existing(location, case_outcome)
 }
 
 /// Returns the current time in UTC, ISO 8601.
@@ -25,7 +29,7 @@ pub fn timestamp(clock: Clock) -> String {
 /// Storage for a new run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunDestination {
-    File(PathBuf),
+    Store(StoreLocation),
     Memory,
 }
 
@@ -39,7 +43,7 @@ pub enum RunOrigin {
 /// Actual storage of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunStorage {
-    File,
+    Store,
     Memory,
 }
 
@@ -47,8 +51,8 @@ pub enum RunStorage {
 pub enum RunStoreError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("the run could not be stored in {}: {why}", path.display())]
-    Unusable { path: PathBuf, why: String },
+    #[error("the run could not be stored in {location}: {why}")]
+    Unusable { location: StoreLocation, why: String, remedy: &'static str },
     #[error("run {0} is complete")]
     Complete(String),
     #[error("run {run} has a different plan: {what}")]
@@ -61,7 +65,8 @@ impl From<RunStoreError> for UserError {
     fn from(error: RunStoreError) -> Self {
         let remedy = match &error {
             RunStoreError::Store(error) => error.remedy(),
-            RunStoreError::Unusable { .. } => "make room, name another file with --store, or keep nothing with --no-store",
+            RunStoreError::Unusable { remedy: "", .. } => "make room, name another store with --store, or keep nothing with --no-store",
+            RunStoreError::Unusable { remedy, .. } => remedy,
             RunStoreError::Complete(_) => "there is nothing to resume",
             RunStoreError::Changed { .. } => "restore the files and arguments, or start a new run",
             RunStoreError::Thread(_) => "",

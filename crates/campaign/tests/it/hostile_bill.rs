@@ -158,7 +158,7 @@ async fn play(n: u64) -> (BillSchedule, Money) {
     let prepared = PreparedRun::new(plan, RunParts { funds, ..RunParts::new(subjects, Clock::system()) });
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
-    let handle = RunHandle::begin(&RunDestination::File(path.clone()), &prepared).unwrap();
+    let handle = RunHandle::begin(&RunDestination::Store(path.clone().into()), &prepared).unwrap();
     execute(&prepared, &handle, &mut NoopWatcher, CancellationToken::new()).await.unwrap();
     drop(handle);
     let bill = Money::from_nanos(bill.load(Ordering::Relaxed));

@@ -1,14 +1,15 @@
 //! Argument that names the run store.
 
 use crate::shell::shell_quoted;
+use crate::store_location::parse_location;
 use clap::Args;
-use std::path::PathBuf;
+use store::StoreLocation;
 
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
-    /// SQLite file with the stored runs
-    #[arg(long, value_name = "FILE", default_value = STORE)]
-    pub store: PathBuf,
+    /// Store of the runs: a SQLite file, or the URL of a PostgreSQL database (postgres://USER@HOST/DATABASE)
+    #[arg(long, value_name = "STORE", env = "BARDO_EVAL_STORE", hide_env_values = true, default_value = STORE, value_parser = parse_location)]
+    pub store: StoreLocation,
 }
 
 const STORE: &str = ".bardo-eval/store.sqlite";
@@ -21,10 +22,9 @@ impl StoreArgs {
 
     /// Returns the flag that makes a command use the same store, or nothing for the default store.
     pub(crate) fn store_flag(&self) -> String {
-        if self.store.as_os_str() == STORE {
-            String::new()
-        } else {
-            format!(" --store {}", shell_quoted(&self.store.display().to_string()))
+        match &self.store {
+            StoreLocation::File(path) if path.as_os_str() == STORE => String::new(),
+            location => format!(" --store {}", shell_quoted(&location.to_string())),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::report::{self, FORMAT, table};
 use crate::stored_runs;
 use model::{Money, UserError, Verdict};
 use serde_json::{Value, json};
-use store::StoredRun;
+use store::{StoreLocation, StoredRun};
 
 pub(crate) fn runs(io: &CliOutput, command: &RunsCommand) -> ExitKind {
     let done = match command {
@@ -18,8 +18,8 @@ pub(crate) fn runs(io: &CliOutput, command: &RunsCommand) -> ExitKind {
     done.map_or_else(|why| report::print_refusal(io, "runs", &[why]), |text| io.print_result(&text, ExitKind::Clean))
 }
 
-fn list(io: &CliOutput, path: &std::path::Path) -> Result<String, UserError> {
-    let runs = stored_runs::list_runs(path)?;
+fn list(io: &CliOutput, location: &StoreLocation) -> Result<String, UserError> {
+    let runs = stored_runs::list_runs(location)?;
     if io.format == ReportFormat::Json {
         let items: Vec<Value> = runs.iter().map(document).collect();
         return Ok(format!("{:#}\n", json!({ "format": FORMAT, "command": "runs list", "items": items, "exit": 0 })));
@@ -49,8 +49,8 @@ fn state(run: &StoredRun) -> String {
     }
 }
 
-fn show(io: &CliOutput, path: &std::path::Path, wanted: Option<&str>) -> Result<String, UserError> {
-    let (store, run) = stored_runs::find_run(path, wanted)?;
+fn show(io: &CliOutput, location: &StoreLocation, wanted: Option<&str>) -> Result<String, UserError> {
+    let (store, run) = stored_runs::find_run(location, wanted)?;
     let telemetry = store.telemetry(run.run)?;
     let calls = store.call_counts(run.run)?;
     let verdicts = store.verdicts(&run)?;
@@ -95,11 +95,11 @@ fn show(io: &CliOutput, path: &std::path::Path, wanted: Option<&str>) -> Result<
     Ok(format!("{}\n", table(&["what", "value"], rows)))
 }
 
-fn remove(io: &CliOutput, path: &std::path::Path, wanted: &[String]) -> Result<String, UserError> {
+fn remove(io: &CliOutput, location: &StoreLocation, wanted: &[String]) -> Result<String, UserError> {
     let mut removed = vec![];
     let mut last_store = None;
     for wanted in wanted {
-        let (store, run) = stored_runs::find_only_run(path, wanted)?;
+        let (store, run) = stored_runs::find_only_run(location, wanted)?;
         let _lock = store.lock_run(&run.id)?;
         store.remove_run(run.run)?;
         removed.push(run.short_run_id().to_owned());

@@ -20,7 +20,7 @@ use ::run::{Clock, SecretRedactor, SubjectDeps, SubjectInWorld, SubjectPool, Tri
 use campaign::{import_record, inline_subject, open_store, timestamp};
 use model::{ContentHash, Plan, RECORD_FORMAT, RunClaim, RunRecord, Transcript, Trial, UserError, Workspace};
 use serde_json::json;
-use std::path::Path;
+use store::StoreLocation;
 use std::sync::Arc;
 use terminal::TerminalUser;
 use world::{LiveWorld, RandomOperator, WorldSettings, WorldTemplate};
@@ -44,7 +44,7 @@ pub(crate) fn chat(io: &CliOutput, source: &WorkspaceSource, args: &ChatArgs) ->
     }
     let record = run_record(&workspace, transcript);
     if let Err(why) = store_record(&record, &args.store.store) {
-        io.print_message(&format!("the conversation could not be stored in {}: {why}", args.store.store.display()));
+        io.print_message(&format!("the conversation could not be stored in {}: {why}", args.store.store));
         return ExitKind::Incomplete;
     }
     let (run, trial) = (record.hash().short().to_owned(), record.transcripts[0].trial.short().to_owned());
@@ -129,9 +129,11 @@ fn run_conversation(
     Ok(Transcript { trial, case: scenario.name, subject: file.name.value.clone(), events, ending })
 }
 
-fn store_record(record: &RunRecord, path: &Path) -> Result<(), UserError> {
-    files::create_folder(path.parent().unwrap_or(Path::new("."))).map_err(UserError::caused_by)?;
-    let store = open_store(path)?;
+fn store_record(record: &RunRecord, location: &StoreLocation) -> Result<(), UserError> {
+    if location.file().is_some() {
+        files::create_folder(&location.folder()).map_err(UserError::caused_by)?;
+    }
+    let store = open_store(location)?;
     Ok(import_record(&store, record, &timestamp(Clock::system()))?)
 }
 

@@ -5,8 +5,7 @@ use crate::stored_runs::{self, OpenedRun};
 use crate::workspace_source::WorkspaceSource;
 use campaign::{ComparedSide, GoldenSet, UnjudgedTrials, golden_side, stored_side};
 use model::{UserError, Workspace};
-use std::path::Path;
-use store::StoredRun;
+use store::{StoreLocation, StoredRun};
 
 /// Name of the baselines.
 const GOLDEN: &str = "golden";
@@ -26,7 +25,7 @@ enum SideInput {
 
 impl NamedSide {
     /// Opens a side; without a name the last stored run.
-    pub(in crate::commands) fn open(source: &WorkspaceSource, store: &Path, name: Option<&str>) -> Result<Self, Vec<UserError>> {
+    pub(in crate::commands) fn open(source: &WorkspaceSource, store: &StoreLocation, name: Option<&str>) -> Result<Self, Vec<UserError>> {
         let (name, subject) = match name.map(|name| name.split_once('@').map_or((name, None), |(name, subject)| (name, Some(subject)))) {
             Some((name, subject)) => (Some(name), subject.map(str::to_owned)),
             None => (None, None),

@@ -8,10 +8,11 @@ use crate::io::CliOutput;
 use crate::report::{FORMAT, table};
 use crate::workspace_source::WorkspaceSource;
 use crate::{env, files};
-use campaign::open_store;
+use campaign::open_existing_store;
 use model::{CaseTexts, SubjectFile, Workspace};
 use serde_json::{Value, json};
 use std::path::Path;
+use store::StoreLocation;
 use subject_row::subject_row;
 
 #[derive(Debug)]
@@ -96,13 +97,11 @@ fn find_anvil() -> Option<String> {
     env::find_program("anvil").or_else(|| files::exists(local).then(|| local.to_owned())).map(|path| path.display().to_string())
 }
 
-fn store_row(path: &Path) -> DoctorRow {
-    let shown = path.display().to_string();
-    if !files::exists(path) {
-        return row("store", DoctorState::Ok, &format!("{shown}, will be created by the first run"));
-    }
-    match open_store(path).and_then(|store| store.runs()) {
-        Ok(runs) => row("store", DoctorState::Ok, &format!("{shown}, {}", model::count(runs.len(), "run"))),
+fn store_row(location: &StoreLocation) -> DoctorRow {
+    let shown = location.to_string();
+    match open_existing_store(location).and_then(|store| store.map(|store| store.runs()).transpose()) {
+        Ok(None) => row("store", DoctorState::Ok, &format!("{shown}, will be created by the first run")),
+        Ok(Some(runs)) => row("store", DoctorState::Ok, &format!("{shown}, {}", model::count(runs.len(), "run"))),
         Err(error) => row("store", DoctorState::Broken, &format!("{shown}: {error}")),
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn golden(io: &CliOutput, source: &WorkspaceSource, command: &GoldenC
 /// Runs every case with the subject and stores the run, which becomes the last one.
 fn run_subject(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunArgs) -> Result<(), ExitKind> {
     let subject = args.subject.as_deref().unwrap_or(DEFAULT_SUBJECT);
-    let store = args.store.store.to_string_lossy();
+    let store = args.store.store.to_string();
     let words = ["bardo-eval", "run", "--subject", subject, "--store", &store];
     let Ok(Cli { command: CliCommand::Run(run), .. }) = Cli::try_parse_from(words) else {
         return Err(report::print_refusal(io, "golden", &[UserError::without_remedy(format!("subject \"{subject}\" cannot be run"))]));

@@ -18,6 +18,7 @@ use model::{ContentHash, SubjectFile, UserError, Workspace};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use store::StoreLocation;
 
 /// Labelled examples of the workspace.
 const EXAMPLES_PATH: &str = "judge/examples.jsonl";
@@ -108,11 +109,11 @@ fn read_examples(source: &WorkspaceSource, file: Option<&Path>) -> Result<(Strin
 }
 
 /// Returns the path of a calibration: beside the store, one file per configuration of a judge.
-fn calibration_path(store: &Path, configuration: &ContentHash) -> PathBuf {
-    store.parent().unwrap_or(Path::new(".")).join("judges").join(format!("{}.json", configuration.short()))
+fn calibration_path(store: &StoreLocation, configuration: &ContentHash) -> PathBuf {
+    store.folder().join("judges").join(format!("{}.json", configuration.short()))
 }
 
-fn save_calibration(io: &CliOutput, store: &Path, calibrated: &StoredCalibration) -> ExitKind {
+fn save_calibration(io: &CliOutput, store: &StoreLocation, calibrated: &StoredCalibration) -> ExitKind {
     let path = calibration_path(store, &calibrated.configuration);
     let folder = path.parent().unwrap_or(Path::new("."));
     let saved = files::create_folder(folder).and_then(|()| files::write(&path, &format!("{:#}\n", json!(calibrated))));
@@ -126,7 +127,7 @@ fn save_calibration(io: &CliOutput, store: &Path, calibrated: &StoredCalibration
 }
 
 /// Returns the stored calibration of a judge as it is configured now.
-fn stored_calibration(store: &Path, file: &SubjectFile) -> Option<JudgeCalibration> {
+fn stored_calibration(store: &StoreLocation, file: &SubjectFile) -> Option<JudgeCalibration> {
     let path = calibration_path(store, &file.identity());
     let text = files::exists(&path).then(|| files::read_file(&path).ok()).flatten()?;
     let saved: StoredCalibration = serde_json::from_str(&text).ok()?;
@@ -134,12 +135,12 @@ fn stored_calibration(store: &Path, file: &SubjectFile) -> Option<JudgeCalibrati
 }
 
 /// Returns the errors of a judge, if it was calibrated.
-pub(super) fn judge_errors(workspace: &Workspace, store: &Path, name: &str) -> Option<JudgeErrorRates> {
+pub(super) fn judge_errors(workspace: &Workspace, store: &StoreLocation, name: &str) -> Option<JudgeErrorRates> {
     stored_calibration(store, workspace.subject(name)?)?.error_rates()
 }
 
 /// Returns the calibration of a judge in one line; `None` if the workspace has no such subject.
-pub(super) fn calibration_summary(workspace: &Workspace, store: &Path, name: &str) -> Option<String> {
+pub(super) fn calibration_summary(workspace: &Workspace, store: &StoreLocation, name: &str) -> Option<String> {
     let file: &SubjectFile = workspace.subject(name)?;
     Some(match stored_calibration(store, file) {
         Some(found) => format!(

@@ -5,9 +5,10 @@ use crate::workspace_source::WorkspaceSource;
 use model::{ContentHash, UserError, Workspace};
 use score::workspace_changes::WorkspaceFingerprint;
 use std::path::{Path, PathBuf};
+use store::StoreLocation;
 
-fn fingerprint_path(store: &Path, workspace: &ContentHash) -> PathBuf {
-    store.parent().unwrap_or(Path::new(".")).join("workspaces").join(format!("{}.json", workspace.short()))
+fn fingerprint_path(store: &StoreLocation, workspace: &ContentHash) -> PathBuf {
+    store.folder().join("workspaces").join(format!("{}.json", workspace.short()))
 }
 
 /// Returns the state of the workspace now.
@@ -17,7 +18,7 @@ pub(super) fn current_fingerprint(source: &WorkspaceSource, workspace: &Workspac
 }
 
 /// Keeps the state of the workspace for later runs with `--changed`. Without it only that option does not work.
-pub(super) fn save_fingerprint(store: &Path, source: &WorkspaceSource, workspace: &Workspace) {
+pub(super) fn save_fingerprint(store: &StoreLocation, source: &WorkspaceSource, workspace: &Workspace) {
     let path = fingerprint_path(store, &workspace.hash);
     if files::exists(&path) {
         return;
@@ -30,7 +31,7 @@ pub(super) fn save_fingerprint(store: &Path, source: &WorkspaceSource, workspace
 }
 
 /// Returns the state of the workspace that a run was planned from.
-pub(super) fn load_fingerprint(store: &Path, workspace: &ContentHash) -> Result<WorkspaceFingerprint, UserError> {
+pub(super) fn load_fingerprint(store: &StoreLocation, workspace: &ContentHash) -> Result<WorkspaceFingerprint, UserError> {
     let path = fingerprint_path(store, workspace);
     let unknown = || {
         let what = format!("the workspace of that run is not known: {} is missing or unreadable", path.display());

@@ -3,13 +3,13 @@
 use crate::stored_runs;
 use campaign::failed_cases;
 use model::{UserError, Workspace};
-use std::path::Path;
+use store::StoreLocation;
 
 /// Returns the cases that did not pass and still exist.
 ///
 /// # Errors
 /// If there is no stored run or no such case.
-pub(super) fn last_failed_cases(store: &Path, workspace: &Workspace) -> Result<Vec<String>, UserError> {
+pub(super) fn last_failed_cases(store: &StoreLocation, workspace: &Workspace) -> Result<Vec<String>, UserError> {
     let (store, run) = stored_runs::find_run(store, None)?;
     let mut failed = failed_cases(&store, run.run)?;
     if failed.is_empty() {

@@ -89,7 +89,7 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         let prepared = prepare(plan, &environment, answers).await?;
         let handle = RunHandle::open(origin, &prepared)?;
         write_run_id(args, &handle)?;
-        if handle.storage() == RunStorage::File {
+        if handle.storage() == RunStorage::Store {
             fingerprints::save_fingerprint(&args.store.store, source, workspace);
         }
         let stopwatch = prepared.clock().stopwatch();

@@ -165,7 +165,7 @@ pub(super) fn red_team_reports(handle: &RunHandle, workspace: &Arc<Workspace>, s
 /// Prints the report of a run.
 pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, executed: &ExecutedRun<'_>) -> ExitKind {
     let ExecutedRun { prepared, handle, summary, ref red_team, ref comparisons, ref changed, elapsed } = *executed;
-    let is_stored = handle.storage() == RunStorage::File;
+    let is_stored = handle.storage() == RunStorage::Store;
     let against = args.against.is_some().then(|| comparison_exit(comparisons, args.fail_on));
     let exit = against.map_or(ExitKind::of(summary), |against| ExitKind::of(summary).worse_of(against));
     if let Some(outage) = prepared.outages().outage() {

@@ -43,7 +43,7 @@ impl RunStart {
         let sandbox = sandbox::agent_sandbox(args.sandbox, source, &args.store.store)?;
         let request = RunRequest { sandbox: Some(sandbox.choice.mode.word().to_owned()), ..run_request(args, source, workspace, changed)? };
         let spec = request.resolve(workspace).map_err(UserError::from)?;
-        let destination = if args.no_store { RunDestination::Memory } else { RunDestination::File(args.store.store.clone()) };
+        let destination = if args.no_store { RunDestination::Memory } else { RunDestination::Store(args.store.store.clone()) };
         Ok(Self { spec, origin: RunOrigin::New(destination), sandbox })
     }
 }

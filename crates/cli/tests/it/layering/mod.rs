@@ -287,7 +287,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("campaign", "summary", &[]),
     ("campaign", "watcher", &[]),
     ("campaign", "wording", &["golden", "judging"]),
-    ("cli", "args", &["shell"]),
+    ("cli", "args", &["shell", "store_location"]),
     (
         "cli",
         "commands",
@@ -298,7 +298,8 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("cli", "files", &[]),
     ("cli", "git", &["env"]),
     ("cli", "io", &["args", "env", "exit", "files", "workspace_source", "paint", "shell"]),
-    ("cli", "stored_runs", &["files"]),
+    ("cli", "store_location", &["env", "files"]),
+    ("cli", "stored_runs", &[]),
     ("cli", "workspace_source", &["args", "env", "files"]),
     ("cli", "paint", &["args"]),
     ("cli", "report", &["args", "exit", "io", "stored_runs", "workspace_source", "paint", "shell"]),
