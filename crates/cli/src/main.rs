@@ -74,6 +74,7 @@ fn main() -> ExitCode {
         CliCommand::RedTeam(args) => commands::red_team(&io, &source, *args),
         CliCommand::Shrink(args) => commands::shrink(&io, &source, &args),
         CliCommand::Runs(command) => commands::runs(&io, &command),
+        CliCommand::Store(command) => commands::store(&io, &command),
         CliCommand::Show(args) => commands::show(&io, &source, &args),
         CliCommand::View(args) => commands::view(&io, &source, &args),
         CliCommand::Score(args) => commands::score(&io, &source, &args),

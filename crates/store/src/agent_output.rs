@@ -14,6 +14,6 @@ pub struct AgentOutput {
 impl Store {
     /// Returns the output of the agent in a trial, if it was an external agent that ran as a program.
     pub fn agent_output(&self, run: i64, n: u64) -> Result<Option<AgentOutput>, StoreError> {
-        self.engine.agent_output(run, n)
+        Ok(self.engine.agent_outputs(run, n, 1)?.into_iter().find(|(position, _)| *position == n).map(|(_, output)| output))
     }
 }

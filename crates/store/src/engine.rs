@@ -23,6 +23,7 @@ pub(crate) trait RunTable {
     fn begin_run(&self, run: &NewRun<'_>) -> Result<i64, StoreError>;
     /// Replaces verdicts (JSON), record hash and time of completion.
     fn set_verdicts(&self, run: i64, verdicts: &str, record: Option<&str>, ended: Option<&str>) -> Result<(), StoreError>;
+    fn set_run_id(&self, run: i64, id: &str) -> Result<(), StoreError>;
     fn set_budget(&self, run: i64, nanos: Option<u64>) -> Result<(), StoreError>;
     /// Returns runs, the last one begun first.
     fn find_runs(&self, query: RunQuery<'_>) -> Result<Vec<RunColumns>, StoreError>;
@@ -37,7 +38,8 @@ pub(crate) trait RunTable {
 
 /// Trials of runs, and what is kept beside them.
 pub(crate) trait TrialTable {
-    fn add_trial(&self, row: &TrialRow) -> Result<(), StoreError>;
+    /// Stores trials, replacing earlier rows of the same trials: all of them or none.
+    fn add_trials(&self, rows: &[TrialRow]) -> Result<(), StoreError>;
     fn remove_trials_from(&self, run: i64, n: u64) -> Result<(), StoreError>;
     /// Passes the selected trials in plan order. Few are in memory at once.
     fn for_each_trial(&self, selection: &TrialSelection, take: TakeTrial<'_>) -> Result<(), StoreError>;
@@ -46,7 +48,8 @@ pub(crate) trait TrialTable {
     /// Returns the subjects in the order of their first trial.
     fn subjects_by_first_trial(&self, run: i64) -> Result<Vec<String>, StoreError>;
     fn list_trials(&self, run: i64, filter: &TrialFilter, from: u64, most: usize) -> Result<TrialPage, StoreError>;
-    fn agent_output(&self, run: i64, n: u64) -> Result<Option<AgentOutput>, StoreError>;
+    /// Returns the output of agents in the first trials that have any, from this position on, by position.
+    fn agent_outputs(&self, run: i64, from: u64, most: usize) -> Result<Vec<(u64, AgentOutput)>, StoreError>;
     fn add_telemetry(&self, run: i64, what: &str, n: u64) -> Result<(), StoreError>;
     fn telemetry(&self, run: i64) -> Result<Vec<(String, u64)>, StoreError>;
 }

@@ -19,6 +19,8 @@ pub enum StoreError {
     ReadOnly { why: &'static str },
     #[error("the file is not one of production traces")]
     NotProduction,
+    #[error("run {id} was not copied: {why}")]
+    NotCopied { id: String, why: String },
     #[error("run {id} is in use by another process")]
     InUse { id: String },
     /// Failed write, possibly an earlier one that no caller waited for.
@@ -40,6 +42,7 @@ impl StoreError {
             StoreError::NotConverted { .. } => "nothing was changed; use another --store",
             StoreError::ReadOnly { .. } => "copy it to a folder that can be written to, with its -wal file if there is one",
             StoreError::NotProduction => "name another file with --traces",
+            StoreError::NotCopied { .. } => "nothing of it was changed in either store; remove the other run with `bardo-eval runs rm`, or name another store",
             StoreError::Postgres(fault) => fault.remedy(),
             StoreError::Sqlite(_) | StoreError::Unreadable { .. } | StoreError::InUse { .. } | StoreError::Journal(_) => "",
         }

@@ -3,6 +3,7 @@
 mod agent_output;
 mod browse;
 mod calls;
+mod copy;
 mod engine;
 mod error;
 mod journal;
@@ -21,6 +22,7 @@ mod trials;
 pub use agent_output::AgentOutput;
 pub use browse::{StoredOutcome, TrialFilter, TrialListing, TrialPage};
 pub use calls::{CallKey, CallStateCounts};
+pub use copy::{CopiedRows, RunCopy};
 pub use error::StoreError;
 pub use journal::{CommitCallback, Journal, JournalWrite};
 pub use location::StoreLocation;

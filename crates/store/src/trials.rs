@@ -50,7 +50,7 @@ pub struct EndedTrial {
 impl Store {
     /// Stores a trial, replacing an earlier row of the same trial. Aborted trials are run again.
     pub fn add_trial(&self, row: &TrialRow) -> Result<(), StoreError> {
-        self.engine.add_trial(row)
+        self.engine.add_trials(std::slice::from_ref(row))
     }
 
     /// Removes the trials from this position on: a run that stops early keeps no trial that only its speed has let it run.

@@ -41,7 +41,7 @@ pub(crate) use report_files::{ReportFileArgs, ReportKind};
 pub(crate) use run::{DefenceArg, ImportedToolArgs, RunArgs, SmokeArgs};
 pub(crate) use selftest::SelftestArgs;
 pub(crate) use shrink::ShrinkArgs;
-pub(crate) use store::StoreArgs;
+pub(crate) use store::{StoreArgs, StoreCommand, StoreCopyArgs};
 pub(crate) use stored_runs::{CostArgs, RunExportArgs, RunExportFormat, RunsCommand, ScoreArgs, ShowArgs};
 pub(crate) use tools::{ConfusableArgs, ExportArgs, ImportArgs, InitArgs, ServerArgs, ToolShape, ToolsCommand};
 pub(crate) use usage_hint::usage_hint;
@@ -159,6 +159,9 @@ pub(crate) enum CliCommand {
     /// List, show and remove stored runs
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// Copy runs between stores
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Rescore a stored run with the current scorers and gates, or score logs of other frameworks; nothing is run
     #[command(
         after_help = "Examples:\n  bardo-eval score\n  bardo-eval score 8d41f0 --confidence 0.95 --rule-out 0.05\n  bardo-eval score 8d41f0 --workspace changed-evals\n  bardo-eval score results/airline.json --from tau2\n  bardo-eval score 'runs/**/*.json' --forbidden 'send_money(recipient=US133000000121212121212)'\n  bardo-eval score traces.jsonl --workspace evals"

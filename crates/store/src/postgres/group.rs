@@ -67,6 +67,15 @@ pub(super) fn commit_group(connection: &PgConnection, writes: &[JournalWrite]) -
     connection.commit_checked(statements, move |rows| check(&expectations, rows)).map(drop)
 }
 
+/// Commits trials: all of them or none.
+pub(super) fn commit_trials(connection: &PgConnection, rows: &[TrialRow]) -> Result<(), StoreError> {
+    // Of two rows of one trial the later one counts.
+    let rows: BTreeMap<(i64, u64), &TrialRow> = rows.iter().map(|row| ((row.run, row.n), row)).collect();
+    let mut batch = WriteBatch::default();
+    push_trials(&mut batch, &rows.into_values().collect::<Vec<_>>())?;
+    connection.commit(batch.statements).map(drop)
+}
+
 /// Statements, and the calls that each must have changed.
 #[derive(Default)]
 struct WriteBatch {

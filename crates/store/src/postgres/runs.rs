@@ -58,6 +58,11 @@ impl RunTable for PgEngine {
         self.connection.query(sql, params).map(drop)
     }
 
+    fn set_run_id(&self, run: i64, id: &str) -> Result<(), StoreError> {
+        let params: Vec<PgParam> = vec![Box::new(run), Box::new(encode(id))];
+        self.connection.query("UPDATE runs SET id = $2 WHERE run = $1", params).map(drop)
+    }
+
     fn set_budget(&self, run: i64, nanos: Option<u64>) -> Result<(), StoreError> {
         let params: Vec<PgParam> = vec![Box::new(run), Box::new(nanos.map(number).transpose()?)];
         self.connection.query("UPDATE runs SET budget = $2 WHERE run = $1", params).map(drop)

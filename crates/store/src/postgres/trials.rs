@@ -1,12 +1,13 @@
 //! Trials, output of agents and counters in PostgreSQL.
 
 use super::PgEngine;
+use super::group::commit_trials;
 use super::session::{PgParam, PgStatement};
 use super::text::{decode, encode, get, get_count, get_text, number};
 use crate::engine::{TakeTrial, TrialTable};
 use crate::selection::TrialSelection;
 use crate::transcripts::{TrialColumn, TrialTexts, parse_trial_id};
-use crate::{AgentOutput, JournalWrite, StoreError, TrialFilter, TrialMatches, TrialPage, TrialPosition, TrialRow, UnreadTrial};
+use crate::{AgentOutput, StoreError, TrialFilter, TrialMatches, TrialPage, TrialPosition, TrialRow, UnreadTrial};
 use model::Trial;
 use std::borrow::Cow;
 use tokio_postgres::Row;
@@ -37,8 +38,8 @@ impl TrialTexts for PgRow<'_> {
 }
 
 impl TrialTable for PgEngine {
-    fn add_trial(&self, row: &TrialRow) -> Result<(), StoreError> {
-        super::group::commit_group(&self.connection, &[JournalWrite::Trial(Box::new(row.clone()))])
+    fn add_trials(&self, rows: &[TrialRow]) -> Result<(), StoreError> {
+        commit_trials(&self.connection, rows)
     }
 
     fn remove_trials_from(&self, run: i64, n: u64) -> Result<(), StoreError> {
@@ -102,10 +103,12 @@ impl TrialTable for PgEngine {
         self.read_page(run, filter, from, most)
     }
 
-    fn agent_output(&self, run: i64, n: u64) -> Result<Option<AgentOutput>, StoreError> {
-        let sql = "SELECT stdout_bytes, stderr FROM agent_output WHERE run = $1 AND n = $2";
-        let rows = self.connection.query(sql, vec![Box::new(run), Box::new(number(n)?)])?;
-        rows.first().map(|row| Ok(AgentOutput { stdout_bytes: get_count(row, 0)?, stderr: get_text(row, 1)? })).transpose()
+    fn agent_outputs(&self, run: i64, from: u64, most: usize) -> Result<Vec<(u64, AgentOutput)>, StoreError> {
+        let sql = "SELECT n, stdout_bytes, stderr FROM agent_output WHERE run = $1 AND n >= $2 ORDER BY n LIMIT $3";
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows = self.connection.query(sql, vec![Box::new(run), Box::new(number(from)?), Box::new(most)])?;
+        let read = |row| Ok((get_count(row, 0)?, AgentOutput { stdout_bytes: get_count(row, 1)?, stderr: get_text(row, 2)? }));
+        rows.iter().map(read).collect()
     }
 
     fn add_telemetry(&self, run: i64, what: &str, n: u64) -> Result<(), StoreError> {

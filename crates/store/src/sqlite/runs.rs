@@ -20,6 +20,11 @@ impl RunTable for SqliteEngine {
         Ok(())
     }
 
+    fn set_run_id(&self, run: i64, id: &str) -> Result<(), StoreError> {
+        self.connection.execute("UPDATE runs SET id = ?2 WHERE run = ?1", params![run, id])?;
+        Ok(())
+    }
+
     fn set_budget(&self, run: i64, nanos: Option<u64>) -> Result<(), StoreError> {
         self.connection.execute("UPDATE runs SET budget = ?2 WHERE run = ?1", params![run, nanos])?;
         Ok(())

@@ -6,7 +6,7 @@ use crate::selection::TrialSelection;
 use crate::transcripts::{TrialColumn, TrialTexts, parse_trial_id};
 use crate::{AgentOutput, StoreError, TrialFilter, TrialMatches, TrialPage, TrialPosition, TrialRow, UnreadTrial};
 use model::Trial;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 use std::borrow::Cow;
 
 const SELECT_TRIALS: &str = "SELECT n, trial, case_id, subject, seed, wall_us, passed, how, scores, content, events FROM trials
@@ -29,8 +29,12 @@ impl TrialTexts for SqliteRow<'_> {
 }
 
 impl TrialTable for SqliteEngine {
-    fn add_trial(&self, row: &TrialRow) -> Result<(), StoreError> {
-        insert_trial(&self.connection, row)
+    fn add_trials(&self, rows: &[TrialRow]) -> Result<(), StoreError> {
+        let transaction = self.transaction()?;
+        for row in rows {
+            insert_trial(&transaction, row)?;
+        }
+        Ok(transaction.commit()?)
     }
 
     fn remove_trials_from(&self, run: i64, n: u64) -> Result<(), StoreError> {
@@ -84,10 +88,14 @@ impl TrialTable for SqliteEngine {
         self.read_page(run, filter, from, most)
     }
 
-    fn agent_output(&self, run: i64, n: u64) -> Result<Option<AgentOutput>, StoreError> {
-        let mut rows = self.connection.prepare_cached("SELECT stdout_bytes, stderr FROM agent_output WHERE run = ?1 AND n = ?2")?;
-        let output = rows.query_row(params![run, n], |row| Ok(AgentOutput { stdout_bytes: row.get(0)?, stderr: row.get(1)? }));
-        Ok(output.optional()?)
+    fn agent_outputs(&self, run: i64, from: u64, most: usize) -> Result<Vec<(u64, AgentOutput)>, StoreError> {
+        let sql = "SELECT n, stdout_bytes, stderr FROM agent_output WHERE run = ?1 AND n >= ?2 ORDER BY n LIMIT ?3";
+        let mut rows = self.connection.prepare_cached(sql)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let outputs = rows.query_map(params![run, from, most], |row| {
+            Ok((row.get(0)?, AgentOutput { stdout_bytes: row.get(1)?, stderr: row.get(2)? }))
+        })?;
+        Ok(outputs.collect::<Result<_, _>>()?)
     }
 
     fn add_telemetry(&self, run: i64, what: &str, n: u64) -> Result<(), StoreError> {

@@ -1,6 +1,7 @@
 //! Tests of the store through its public functions, on both engines.
 
 mod conformance;
+mod copies;
 mod hostile;
 mod listing;
 mod server;
