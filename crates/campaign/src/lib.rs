@@ -60,7 +60,9 @@ pub use red_team::{
     AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, attack_workspace, stored_run_workspace, with_case_files,
 };
 pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};
-pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_existing_store, open_store, timestamp};
+pub use run_store::{
+    LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_existing_store, open_store, timestamp,
+};
 pub use selftest::{
     DoseCheck, FaultRow, FaultState, GateRow, PlayedTrials, Selftest, SelftestMode, SelftestProblem, SelftestReport, SelftestSetup,
     Tripped, play_selftest,

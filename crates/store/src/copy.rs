@@ -51,7 +51,11 @@ impl Store {
         }
         if let Some(existing) = to.run_with_id(&run.id)? {
             let same = existing.record == run.record && to.digest(&existing, existing.run)? == wanted;
-            return if same { Ok(RunCopy::AlreadyThere(wanted.rows)) } else { Err(not_copied(run, "the other store has another run with its id")) };
+            return if same {
+                Ok(RunCopy::AlreadyThere(wanted.rows))
+            } else {
+                Err(not_copied(run, "the other store has another run with its id"))
+            };
         }
         let draft = format!("copying-{}", run.id);
         let _alone = to.lock_run(&draft)?;

@@ -42,7 +42,9 @@ impl StoreError {
             StoreError::NotConverted { .. } => "nothing was changed; use another --store",
             StoreError::ReadOnly { .. } => "copy it to a folder that can be written to, with its -wal file if there is one",
             StoreError::NotProduction => "name another file with --traces",
-            StoreError::NotCopied { .. } => "nothing of it was changed in either store; remove the other run with `bardo-eval runs rm`, or name another store",
+            StoreError::NotCopied { .. } => {
+                "nothing of it was changed in either store; remove the other run with `bardo-eval runs rm`, or name another store"
+            }
             StoreError::Postgres(fault) => fault.remedy(),
             StoreError::Sqlite(_) | StoreError::Unreadable { .. } | StoreError::InUse { .. } | StoreError::Journal(_) => "",
         }

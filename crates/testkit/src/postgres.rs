@@ -68,9 +68,9 @@ impl PostgresServer {
         format!("postgres://bardo@/{database}?host={}{port}", self.folder.display())
     }
 
-    /// Returns the certificate of a server with a port, which signs itself for `localhost`.
-    pub fn certificate(&self) -> PathBuf {
-        self.folder.join("server.crt")
+    /// Returns the certificate of the authority that signed that of a server with a port, for `localhost`.
+    pub fn root_certificate(&self) -> PathBuf {
+        self.folder.join("root.crt")
     }
 
     /// Runs SQL in a database and returns the rows, fields separated by `|`.

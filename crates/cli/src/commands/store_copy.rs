@@ -56,7 +56,8 @@ fn wanted_runs(from: &StoreLocation, wanted: &[String]) -> Result<Vec<StoredRun>
     if wanted.is_empty() {
         return stored_runs::list_runs(from);
     }
-    let mut runs = wanted.iter().map(|wanted| stored_runs::find_only_run(from, wanted).map(|(_, run)| run)).collect::<Result<Vec<_>, _>>()?;
+    let mut runs =
+        wanted.iter().map(|wanted| stored_runs::find_only_run(from, wanted).map(|(_, run)| run)).collect::<Result<Vec<_>, _>>()?;
     runs.sort_unstable_by_key(|run| std::cmp::Reverse(run.run));
     runs.dedup_by_key(|run| run.run);
     Ok(runs)

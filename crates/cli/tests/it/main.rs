@@ -54,6 +54,7 @@ mod skill_agents;
 mod smoke;
 mod snapshot;
 mod spec_bounds;
+mod stores;
 mod thefts;
 mod tier_judge;
 mod view;

@@ -29,8 +29,12 @@ pub struct PgStatement {
 const LONGEST_OUTAGE: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-/// Attempts of a transaction that others are in the way of.
+/// Attempts of a statement that others are in the way of.
 const MAX_CONFLICTS: u32 = 8;
+/// Lost connections in one statement, after which the statement itself may be the cause.
+const MAX_LOSSES: u32 = 20;
+/// Attempts to take a lock again while the server ends the lost connection.
+const MAX_LOCK_ATTEMPTS: u32 = 100;
 /// Time after which the system asks whether the server is still there.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 /// Time after which unacknowledged bytes end the connection.
@@ -44,6 +48,15 @@ pub struct PgSession {
     statements: HashMap<String, Statement>,
     /// Keys of advisory locks, which are taken again on a new connection.
     locks: Vec<i64>,
+    /// Process of the server for the last connection, and its start, which together are unique.
+    backend: Option<(i32, String)>,
+}
+
+/// Failed attempts of one statement.
+#[derive(Default)]
+struct Patience {
+    losses: u32,
+    conflicts: u32,
 }
 
 /// End of an attempt to commit.
@@ -57,7 +70,7 @@ impl PgSession {
     /// Connects to the server.
     pub(super) async fn connect(settings: PgSettings) -> Result<Self, PgFault> {
         let tls = PgTls::new(&settings)?;
-        let mut session = Self { settings, tls, client: None, statements: HashMap::new(), locks: vec![] };
+        let mut session = Self { settings, tls, client: None, statements: HashMap::new(), locks: vec![], backend: None };
         session.open_client().await?;
         Ok(session)
     }
@@ -75,11 +88,11 @@ impl PgSession {
 
     /// Runs one statement and returns its rows. After a lost connection it runs again, so it must be one that may.
     pub async fn query(&mut self, sql: &str, params: &[PgParam]) -> Result<Vec<Row>, StoreError> {
+        let mut patience = Patience::default();
         loop {
             match self.try_query(sql, params).await {
-                Err(StoreError::Postgres(fault)) if fault.is_lost() => self.reconnect().await?,
-                Err(StoreError::Postgres(fault)) if fault.kind == PgFaultKind::Conflict => tokio::time::sleep(FIRST_PAUSE).await,
-                result => return result,
+                Err(error) => self.recover(&mut patience, error).await?,
+                Ok(rows) => return Ok(rows),
             }
         }
     }
@@ -96,7 +109,7 @@ impl PgSession {
         batch: &[PgStatement],
         check: impl Fn(&BatchRows) -> Result<(), StoreError>,
     ) -> Result<BatchRows, StoreError> {
-        let mut conflicts = 0;
+        let mut patience = Patience::default();
         loop {
             match self.try_commit(batch, &check).await {
                 Ok(CommitAttempt::Committed(rows)) => return Ok(rows),
@@ -105,14 +118,27 @@ impl PgSession {
                         return Ok(rows);
                     }
                 }
-                Err(StoreError::Postgres(fault)) if fault.is_lost() => self.reconnect().await?,
-                Err(StoreError::Postgres(fault)) if fault.kind == PgFaultKind::Conflict && conflicts < MAX_CONFLICTS => {
-                    conflicts += 1;
-                    tokio::time::sleep(FIRST_PAUSE * conflicts).await;
-                }
-                Err(error) => return Err(error),
+                Err(error) => self.recover(&mut patience, error).await?,
             }
         }
+    }
+
+    /// Prepares another attempt of a statement that failed.
+    ///
+    /// # Errors
+    /// Returns the failure if another attempt would not help.
+    async fn recover(&mut self, patience: &mut Patience, error: StoreError) -> Result<(), StoreError> {
+        let StoreError::Postgres(fault) = &error else { return Err(error) };
+        if fault.is_lost() && patience.losses < MAX_LOSSES {
+            patience.losses += 1;
+            return self.reconnect().await;
+        }
+        if fault.kind == PgFaultKind::Conflict && patience.conflicts < MAX_CONFLICTS {
+            patience.conflicts += 1;
+            tokio::time::sleep(FIRST_PAUSE * patience.conflicts).await;
+            return Ok(());
+        }
+        Err(error)
     }
 
     async fn try_commit(
@@ -223,11 +249,19 @@ impl PgSession {
             }
         }
         for key in self.locks.clone() {
-            if !self.try_lock(key).await? {
-                return Err(StoreError::Journal("the connection was lost, and another process has taken the run meanwhile".into()));
-            }
+            self.lock_again(key).await?;
         }
         Ok(())
+    }
+
+    async fn lock_again(&mut self, key: i64) -> Result<(), StoreError> {
+        for _ in 0..MAX_LOCK_ATTEMPTS {
+            if self.try_lock(key).await? {
+                return Ok(());
+            }
+            tokio::time::sleep(FIRST_PAUSE).await;
+        }
+        Err(StoreError::Journal("the connection was lost, and another process has taken the run meanwhile".into()))
     }
 
     async fn open_client(&mut self) -> Result<(), PgFault> {
@@ -252,6 +286,13 @@ impl PgSession {
              SET idle_in_transaction_session_timeout TO '60s'"
         );
         client.batch_execute(&setup).await?;
+        if let Some((process, started)) = self.backend.take() {
+            // A server that has not noticed the loss would keep locks and transactions of the lost connection.
+            let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2";
+            client.query(end, &[&process, &started]).await?;
+        }
+        let own = client.query_one("SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()", &[]).await?;
+        self.backend = Some((own.try_get(0)?, own.try_get(1)?));
         self.client = Some(client);
         Ok(())
     }

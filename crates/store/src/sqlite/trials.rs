@@ -92,9 +92,8 @@ impl TrialTable for SqliteEngine {
         let sql = "SELECT n, stdout_bytes, stderr FROM agent_output WHERE run = ?1 AND n >= ?2 ORDER BY n LIMIT ?3";
         let mut rows = self.connection.prepare_cached(sql)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let outputs = rows.query_map(params![run, from, most], |row| {
-            Ok((row.get(0)?, AgentOutput { stdout_bytes: row.get(1)?, stderr: row.get(2)? }))
-        })?;
+        let outputs = rows
+            .query_map(params![run, from, most], |row| Ok((row.get(0)?, AgentOutput { stdout_bytes: row.get(1)?, stderr: row.get(2)? })))?;
         Ok(outputs.collect::<Result<_, _>>()?)
     }
 

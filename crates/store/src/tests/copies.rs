@@ -71,7 +71,9 @@ fn a_run_of_the_same_id_is_never_overwritten() {
     let (source, target) = (from.open(), to.open());
     let run = fill(&source);
     source.copy_run(&run, &target).unwrap();
-    for change in ["UPDATE trials SET wall_us = 6 WHERE n = 3", "UPDATE calls SET cost = 3 WHERE n = 0", "DELETE FROM agent_output WHERE n = 2"] {
+    for change in
+        ["UPDATE trials SET wall_us = 6 WHERE n = 3", "UPDATE calls SET cost = 3 WHERE n = 0", "DELETE FROM agent_output WHERE n = 2"]
+    {
         to.sql(change);
         let error = source.copy_run(&run, &target).unwrap_err();
         assert!(matches!(error, StoreError::NotCopied { .. }), "{change}: {error}");

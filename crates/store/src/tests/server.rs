@@ -59,7 +59,7 @@ fn certificates_are_checked_unless_the_url_says_otherwise() {
     let (server, port) = tcp_server();
     let environment = || PgEnvironment { password: Some("sesame".into()), ..PgEnvironment::default() };
     let connect = |host: &str, rest: &str| open(&format!("postgres://ann@{host}:{port}/runs?{rest}"), environment());
-    let root = format!("sslmode=verify-full&sslrootcert={}", server.certificate().display());
+    let root = format!("sslmode=verify-full&sslrootcert={}", server.root_certificate().display());
     connect("localhost", &root).unwrap();
     assert_eq!(kind(connect("127.0.0.1", &root)), PgFaultKind::Certificate, "the certificate is of another name");
     assert_eq!(kind(connect("localhost", "sslmode=verify-full")), PgFaultKind::Certificate, "no authority of the system signed it");

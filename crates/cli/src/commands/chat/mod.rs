@@ -20,8 +20,8 @@ use ::run::{Clock, SecretRedactor, SubjectDeps, SubjectInWorld, SubjectPool, Tri
 use campaign::{import_record, inline_subject, open_store, timestamp};
 use model::{ContentHash, Plan, RECORD_FORMAT, RunClaim, RunRecord, Transcript, Trial, UserError, Workspace};
 use serde_json::json;
-use store::StoreLocation;
 use std::sync::Arc;
+use store::StoreLocation;
 use terminal::TerminalUser;
 use world::{LiveWorld, RandomOperator, WorldSettings, WorldTemplate};
 
