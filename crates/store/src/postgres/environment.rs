@@ -1,4 +1,4 @@
-//! What the environment of the process says about PostgreSQL: user, password, password file and service file.
+//! Environment of the process as far as PostgreSQL is concerned: user, password, password file and service file.
 
 use std::fmt;
 
