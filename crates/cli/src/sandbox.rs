@@ -2,6 +2,7 @@
 
 use crate::env;
 use crate::io::CliOutput;
+use crate::store_location::secret_files;
 use crate::workspace_source::WorkspaceSource;
 use ::run::external::AgentSandbox;
 use launcher::{SandboxChoice, SandboxMode};
@@ -24,8 +25,9 @@ pub(crate) fn agent_sandbox(wish: Option<SandboxMode>, source: &WorkspaceSource,
     if let WorkspaceSource::Folder(folder) = source {
         withheld.push(here.join(folder));
     }
-    if let Some(file) = store.file() {
-        withheld.extend(STORE_SUFFIXES.iter().map(|suffix| here.join(format!("{}{suffix}", file.display()))));
+    match store {
+        StoreLocation::File(file) => withheld.extend(STORE_SUFFIXES.iter().map(|suffix| here.join(format!("{}{suffix}", file.display())))),
+        StoreLocation::Postgres(_) => withheld.extend(secret_files().into_iter().flatten()),
     }
     withheld.extend(env::own_program());
     Ok(AgentSandbox { choice, withheld })

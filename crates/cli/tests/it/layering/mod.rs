@@ -303,7 +303,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("cli", "workspace_source", &["args", "env", "files"]),
     ("cli", "paint", &["args"]),
     ("cli", "report", &["args", "exit", "io", "stored_runs", "workspace_source", "paint", "shell"]),
-    ("cli", "sandbox", &["env", "io", "workspace_source"]),
+    ("cli", "sandbox", &["env", "io", "store_location", "workspace_source"]),
     ("cli", "shell", &[]),
     ("cli", "signals", &[]),
 ];
