@@ -1,6 +1,6 @@
 //! Copies of runs between stores, on the same or another engine. A copy has another id until it is complete and verified.
 
-use crate::calls::CallRow;
+use crate::call_row::CallRow;
 use crate::selection::TrialSelection;
 use crate::transcripts::TrialColumn;
 use crate::{AgentOutput, NewRun, Store, StoreError, StoredRun, TrialRow};

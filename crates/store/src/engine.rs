@@ -3,7 +3,7 @@
 
 use crate::agent_output::AgentOutput;
 use crate::browse::TrialListing;
-use crate::calls::{CallKey, CallRow, CallStateCounts};
+use crate::call_row::{CallKey, CallRow, CallStateCounts};
 use crate::error::StoreError;
 use crate::journal::JournalWrite;
 use crate::lock::RunLock;

@@ -1,6 +1,6 @@
 //! Writer thread of a store: applies queued writes and commits them in groups.
 
-use crate::calls::CallKey;
+use crate::call_row::CallKey;
 use crate::{Store, StoreError, TrialRow};
 use model::ContentHash;
 use std::fmt;

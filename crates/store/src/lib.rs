@@ -2,6 +2,7 @@
 
 mod agent_output;
 mod browse;
+mod call_row;
 mod calls;
 mod copy;
 mod engine;
@@ -24,7 +25,7 @@ mod trials;
 
 pub use agent_output::AgentOutput;
 pub use browse::{StoredOutcome, TrialFilter, TrialListing, TrialPage};
-pub use calls::{CallKey, CallStateCounts};
+pub use call_row::{CallKey, CallStateCounts};
 pub use copy::{CopiedRows, RunCopy};
 pub use error::StoreError;
 pub use journal::{CommitCallback, Journal, JournalWrite};

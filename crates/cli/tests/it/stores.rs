@@ -116,7 +116,6 @@ fn a_password_in_a_url_is_refused_everywhere_and_never_printed() {
         &["show", "any"],
         &["score"],
         &["compare", "abcd", "bcde"],
-        &["golden", "diff"],
         &["cost"],
         &["view"],
         &["export", "--to", "csv"],

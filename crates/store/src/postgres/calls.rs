@@ -4,7 +4,7 @@ use super::PgEngine;
 use super::group::commit_group;
 use super::session::{PgParam, PgStatement};
 use super::text::{encode, get, get_count, get_optional_text, get_text};
-use crate::calls::{CallRow, ORPHANED};
+use crate::call_row::{CallRow, ORPHANED};
 use crate::engine::CallTable;
 use crate::{CallKey, CallStateCounts, JournalWrite, RoleSpending, StoreError};
 use model::ContentHash;

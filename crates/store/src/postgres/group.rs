@@ -6,7 +6,7 @@
 use super::connection::PgConnection;
 use super::session::{BatchRows, PgParam, PgStatement};
 use super::text::{encode, get, number};
-use crate::calls::{NOT_RESERVABLE, NOT_RESERVED};
+use crate::call_row::{NOT_RESERVABLE, NOT_RESERVED};
 use crate::{CallKey, JournalWrite, StoreError, TrialRow};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};

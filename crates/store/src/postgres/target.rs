@@ -175,7 +175,9 @@ impl SettingsDraft {
         let port = self.port.unwrap_or(DEFAULT_PORT);
         let key = PasswordKey { host: &host, port, database: &database, user: &user };
         let password = environment.password.clone().or(self.password).or_else(|| environment.password_of(&key));
-        let tls = self.tls.unwrap_or(if is_local(&host) { TlsMode::Disable } else { TlsMode::VerifyFull });
+        // A socket has no name that a certificate could be checked for, and nothing leaves the machine.
+        let wanted = self.tls.filter(|_| !host.starts_with('/'));
+        let tls = wanted.unwrap_or(if is_local(&host) { TlsMode::Disable } else { TlsMode::VerifyFull });
         let timeout = self.timeout.unwrap_or(DEFAULT_TIMEOUT);
         let application_name = self.application_name.unwrap_or_else(|| "bardo-eval".to_owned());
         Ok(PgSettings { password, tls, root_certificate: self.root_certificate, timeout, application_name, host, port, user, database })

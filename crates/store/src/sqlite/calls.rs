@@ -2,7 +2,7 @@
 
 use super::SqliteEngine;
 use super::trials::{add_telemetry, insert_trial};
-use crate::calls::{CallRow, NOT_RESERVABLE, NOT_RESERVED, ORPHANED};
+use crate::call_row::{CallRow, NOT_RESERVABLE, NOT_RESERVED, ORPHANED};
 use crate::engine::CallTable;
 use crate::{CallKey, CallStateCounts, JournalWrite, RoleSpending, StoreError};
 use model::ContentHash;
