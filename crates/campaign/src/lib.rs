@@ -53,8 +53,9 @@ pub use logs::{
 pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare, prepare_for_watch, uses_recordings};
 pub use production::{
-    BudgetBurn, DriftReplay, LatencyRow, ProductionAlert, ProductionReport, ProductionWorker, ReportWindow, SettleResult, SpendRow,
-    TraceJudge, UsageTable, WorkerStep, draft_from_trace, new_alerts, settle_traces,
+    BudgetBurn, DriftReplay, JudgeFactory, JudgeSpending, LatencyRow, ProductionAlert, ProductionReport, ProductionWorker, ReceiptAnswer,
+    ReceiptFetcher, ReportWindow, ReviewStep, SettleResult, SpendRow, TraceJudge, TraceReviewer, UsageTable, WorkerStep, draft_from_trace,
+    new_alerts, reference_board, settle_traces,
 };
 pub use queued::{PublishedRun, WorkEnd, WorkerAbilities, WorkerRun, WorkerSetup, WorkspaceFile, watch, work};
 pub use red_team::{

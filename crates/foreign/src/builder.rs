@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most events of a recording.
-const MAX_EVENTS: usize = 200_000;
+pub(crate) const MAX_EVENTS: usize = 200_000;
 
 pub(crate) const AGENT: &str = "assistant";
 pub(crate) const USER: &str = "user";

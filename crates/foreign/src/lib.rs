@@ -28,7 +28,9 @@ pub use agreement::{AgreementRow, AgreementTable, CounterpartReading, Disagreeme
 pub use attack_signs::{AttackCounts, AttackQuestion, AttackSigns, SignState, attack_signs};
 pub use forbidden_call::ForbiddenCall;
 pub use format::LogFormat;
-pub use formats::otlp_facts::{ChatFacts, ToolFacts, TraceFacts, TraceReading, TransactionRef, read_spans};
+pub use formats::otlp_facts::{ChatFacts, ToolFacts, TraceFacts, TraceReading, read_spans};
+pub use formats::otlp_trace::ClaimTrust;
+pub use formats::transaction_refs::TransactionRef;
 pub use log_readings::{LogReading, log_readings};
 pub use problem::{LogPlace, LogProblem};
 pub use python_equality::python_equal;

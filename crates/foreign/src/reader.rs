@@ -2,7 +2,7 @@
 
 use crate::detect::{detect_item, detect_list, detect_messages};
 use crate::format::LogFormat;
-use crate::formats::{ItemError, agentdojo, anthropic, inspect, jsonl, openai_chat, openai_responses, otlp, tau_bench, tau2};
+use crate::formats::{ItemError, agentdojo, anthropic, inspect, jsonl, openai_chat, openai_responses, otlp, otlp_trace, tau_bench, tau2};
 use crate::json_splitter::{JsonPiece, JsonSplitter, MAX_ITEM_BYTES, SplitError};
 use crate::problem::{LogPlace, LogProblem};
 use crate::recording::{LogRecording, shorten};
@@ -266,7 +266,7 @@ impl LogReader<'_> {
     fn close_traces(&mut self, keep: usize) {
         while self.traces.bytes > keep || (keep == 0 && !self.traces.open.is_empty()) {
             let Some((trace, open)) = self.traces.close_oldest() else { break };
-            let read = otlp::read_trace(&trace, open.spans, &self.place());
+            let read = otlp_trace::read_trace(&trace, open.spans, &self.place(), otlp_trace::ClaimTrust::Trusted);
             self.take_result(read);
         }
     }

@@ -12,6 +12,8 @@ pub struct LogScorer<'w> {
     workspace: Option<&'w Workspace>,
     question: AttackQuestion,
     claim: RunClaim,
+    /// World whose prices value effects, for recordings without a case.
+    priced_by: String,
 }
 
 /// Knowledge about the case of a recording.
@@ -37,7 +39,12 @@ pub struct ScoredRecording {
 
 impl<'w> LogScorer<'w> {
     pub fn new(workspace: Option<&'w Workspace>, question: AttackQuestion, claim: RunClaim) -> Self {
-        Self { workspace, question, claim }
+        Self { workspace, question, claim, priced_by: String::new() }
+    }
+
+    /// Values effects of recordings without a case at the prices of a world.
+    pub fn priced_by(self, world: &str) -> Self {
+        Self { priced_by: world.to_owned(), ..self }
     }
 
     pub fn score(&self, recording: &LogRecording) -> ScoredRecording {
@@ -66,7 +73,7 @@ impl<'w> LogScorer<'w> {
     /// scores.
     pub fn score_without_expectations(&self, recording: &LogRecording, more: &[ScorerId]) -> Vec<Score> {
         let Some(workspace) = self.workspace else { return vec![] };
-        let case = unknown_case(workspace, recording);
+        let case = unknown_case(workspace, recording, &self.priced_by);
         let mut scorers = scorers_for_case(workspace, &case);
         scorers.retain(|scorer| EXPECTATION_FREE.contains(&scorer.id()) || more.contains(&scorer.id()));
         score_trial(workspace, &case, &scorers, &recording.transcript, &self.claim)

@@ -16,7 +16,7 @@ pub(super) const EXPECTATION_FREE: &[ScorerId] = &[
 ];
 
 /// Returns a case that expects nothing, for the agent that begins the recording.
-pub(super) fn unknown_case(workspace: &Workspace, recording: &LogRecording) -> Case {
+pub(crate) fn unknown_case(workspace: &Workspace, recording: &LogRecording, world: &str) -> Case {
     let at = Location::new(recording.at.file.as_str(), 0);
     let spanned = |text: &str| Spanned::new(text.to_owned(), at.clone());
     let events = &recording.transcript.events;
@@ -31,7 +31,7 @@ pub(super) fn unknown_case(workspace: &Workspace, recording: &LogRecording) -> C
         brief: Brief {
             surface,
             user_script: UserScript::Turns(turns.collect()),
-            world: spanned(""),
+            world: spanned(world),
             fixtures: vec![],
             fills: BTreeMap::new(),
             faults: vec![],

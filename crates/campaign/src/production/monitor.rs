@@ -4,13 +4,16 @@ use super::report::ProductionReport;
 use super::trace_judge::trace_hex;
 use super::usage::trace_cost;
 use foreign::TraceFacts;
-use model::{Reading, Score, Verdict, Workspace};
+use model::{ContentHash, Reading, Score, Verdict, Workspace};
 use score::drift::{DriftAlarm, DriftBoard, DriftSample};
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::StoreError;
 use store::production::{KeptTrace, ProductionStore};
 
+/// Level of the response times of a trace's model calls, which a reference run has too.
+pub(super) const MODEL_LATENCY: &str = "model_latency_ms";
+pub(super) const COST: &str = "cost_usd";
 /// Traces read at a time.
 const PAGE: usize = 1_000;
 /// Tools and models of one trace whose latency is watched.
@@ -20,14 +23,17 @@ const MAX_LEVELS: usize = 32;
 #[derive(Debug, Default)]
 pub struct DriftReplay {
     board: DriftBoard,
-    /// Number of the last trace that was read.
+    /// Answers of the judge come later than their traces, so that they are a stream of their own.
+    judged: DriftBoard,
+    /// Number of the last trace and of the last answer that were read.
     after: u64,
+    after_judged: u64,
 }
 
 impl DriftReplay {
     /// Starts with the mix of tools and skills of a reference run.
     pub fn new(board: DriftBoard) -> Self {
-        Self { board, after: 0 }
+        Self { board, ..Self::default() }
     }
 
     /// Reads the traces that were decided since the last call and returns the alarms they raise. Only the uniform sample counts: traces
@@ -37,7 +43,7 @@ impl DriftReplay {
     ///
     /// Fails if the file cannot be read.
     pub fn advance(&mut self, workspace: &Workspace, store: &ProductionStore) -> Result<Vec<DriftAlarm>, StoreError> {
-        let mut alarms = vec![];
+        let mut alarms = self.advance_judged(store)?;
         loop {
             let page = store.kept_traces(0, self.after, PAGE)?;
             let Some(last) = page.last() else { return Ok(alarms) };
@@ -49,24 +55,46 @@ impl DriftReplay {
     }
 }
 
+impl DriftReplay {
+    fn advance_judged(&mut self, store: &ProductionStore) -> Result<Vec<DriftAlarm>, StoreError> {
+        let mut alarms = vec![];
+        loop {
+            let page = store.judgements(0, self.after_judged, PAGE)?;
+            let Some(last) = page.last() else { return Ok(alarms) };
+            self.after_judged = last.n;
+            for judgement in page.into_iter().map(|stored| stored.judgement).filter(|judgement| judgement.sampled) {
+                let Ok(score) = serde_json::from_str::<Score>(&judgement.score) else { continue };
+                let outcomes: Vec<(String, bool)> = outcome_of(&score).into_iter().collect();
+                let trace = trace_hex(&judgement.trace);
+                alarms.extend(self.judged.add(DriftSample { at: judgement.at_s, trace, outcomes, ..DriftSample::default() }));
+            }
+        }
+    }
+}
+
+/// Returns the scorer and whether the trace had no miss; none if it was not exercised.
+fn outcome_of(score: &Score) -> Option<(String, bool)> {
+    match score.reading {
+        Reading::Tally { of, .. } if of > 0 => Some((score.scorer.to_string(), score.reading.is_clean())),
+        Reading::Tally { .. } | Reading::Level(_) | Reading::Unscorable { .. } => None,
+    }
+}
+
 fn drift_sample(workspace: &Workspace, kept: &KeptTrace) -> Option<DriftSample> {
     let facts: TraceFacts = serde_json::from_str(&kept.facts).ok()?;
     let scores: Vec<Score> = serde_json::from_str(&kept.scores).ok()?;
     let mut slices: Vec<(String, String)> = facts.agents.iter().map(|agent| ("agent".into(), agent.clone())).collect();
     slices.extend(facts.skills.iter().map(|skill| ("skill".into(), skill.clone())));
     slices.extend(facts.chats.first().and_then(|chat| chat.model.clone()).map(|model| ("model".into(), model)));
-    let tally = |score: &Score| match score.reading {
-        Reading::Tally { of, .. } if of > 0 => Some((score.scorer.to_string(), score.reading.is_clean())),
-        Reading::Tally { .. } | Reading::Level(_) | Reading::Unscorable { .. } => None,
-    };
-    let mut outcomes: Vec<(String, bool)> = scores.iter().filter_map(tally).collect();
+    let mut outcomes: Vec<(String, bool)> = scores.iter().filter_map(outcome_of).collect();
     outcomes.push(("error_free".into(), facts.failed == 0));
     let cost = trace_cost(workspace, &facts);
     let mut levels = vec![("latency_ms".to_owned(), facts.end_ns.saturating_sub(facts.start_ns) as f64 / 1e6)];
     if !facts.chats.is_empty() {
         levels.push(("tokens".into(), cost.tokens));
+        levels.push((MODEL_LATENCY.into(), facts.chats.iter().map(|chat| chat.ms as f64).sum()));
     }
-    levels.extend(cost.usd.filter(|_| !facts.chats.is_empty()).map(|usd| ("cost_usd".to_owned(), usd)));
+    levels.extend(cost.usd.filter(|_| !facts.chats.is_empty()).map(|usd| (COST.to_owned(), usd)));
     let models = facts.chats.iter().filter_map(|chat| Some((format!("latency_ms of model {}", chat.model.as_ref()?), chat.ms as f64)));
     let tools = facts.tools.iter().map(|tool| (format!("latency_ms of tool {}", tool.tool), tool.ms as f64));
     levels.extend(models.chain(tools).take(MAX_LEVELS));
@@ -88,6 +116,8 @@ fn drift_sample(workspace: &Workspace, kept: &KeptTrace) -> Option<DriftSample> 
 /// Alert for a person: a missed gate, a change, or a budget that is used up.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProductionAlert {
+    /// Different for every alert and the same in every delivery of it, so that a receiver can drop repetitions.
+    pub id: String,
     /// Alerts with the same key are the same, so that they are sent once per cool-down.
     pub key: String,
     pub title: String,
@@ -102,6 +132,7 @@ pub fn new_alerts(report: &ProductionReport, alarms: &[DriftAlarm], now_s: u64) 
         let result = &verdict.result;
         let value = result.metric.value.map_or_else(|| "no value".to_owned(), |value| format!("{value:.4}"));
         alerts.push(ProductionAlert {
+            id: String::new(),
             key: format!("gate {} {} {}", result.gate, result.metric.slice, verdict.window.word()),
             title: format!("gate {} missed on {} over {}: {value}", result.gate, result.metric.slice, verdict.window.word()),
             at_s: now_s,
@@ -113,6 +144,7 @@ pub fn new_alerts(report: &ProductionReport, alarms: &[DriftAlarm], now_s: u64) 
     }
     for alarm in alarms {
         alerts.push(ProductionAlert {
+            id: String::new(),
             key: format!("drift {}", alarm.signal.name()),
             title: format!("{} changed from {} to {}", alarm.signal.name(), alarm.before, alarm.after),
             // The time of the traffic, so that a replay after a restart finds the alert that it raised before.
@@ -122,11 +154,15 @@ pub fn new_alerts(report: &ProductionReport, alarms: &[DriftAlarm], now_s: u64) 
     }
     if let Some(burn) = report.budget.as_ref().filter(|burn| burn.forecast_usd > burn.budget_usd) {
         alerts.push(ProductionAlert {
+            id: String::new(),
             key: "budget".into(),
             title: format!("model calls will cost {:.2} USD today, the budget is {:.2} USD", burn.forecast_usd, burn.budget_usd),
             at_s: now_s,
             details: serde_json::to_value(burn).unwrap_or_default(),
         });
+    }
+    for alert in &mut alerts {
+        alert.id = ContentHash::of_parts(&[&alert.key, "\n", &alert.at_s.to_string()]).as_str().to_owned();
     }
     alerts
 }

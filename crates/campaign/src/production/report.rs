@@ -1,15 +1,19 @@
 //! Report of a window of production traffic.
 
+use super::judged_share::judged_scores;
 use super::trace_judge::trace_hex;
 use super::usage::UsageTable;
-use foreign::TraceFacts;
-use model::{GateWindow, Score, Verdict, Workspace};
+use foreign::{TraceFacts, TransactionRef};
+use model::{GateWindow, Money, Score, Tool, Verdict, Workspace};
 use score::production::{SampleWeight, TraceScores, WindowVerdict, judge_window};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use store::StoreError;
-use store::production::{ProductionCounter, ProductionStore};
+use store::production::{ProductionCounter, ProductionStore, TraceId};
 
 const PAGE: usize = 1_000;
+/// Reasons that a report lists.
+const MAX_REASONS: usize = 20;
 const DAY_S: u64 = 86_400;
 
 /// Span of a report.
@@ -35,8 +39,24 @@ pub struct ProductionReport {
     pub counters: Vec<(ProductionCounter, u64)>,
     /// Traces with transactions whose effects are not decoded, so that scorers of effects are not exercised.
     pub undecoded_transactions: u64,
+    /// Transactions of the window that were read from their chains.
+    pub decoded_transactions: u64,
+    /// The newest reasons why effects are not known, and statements that chains contradict.
+    pub undecoded_because: Vec<String>,
+    pub contradictions: Vec<String>,
+    /// Traces that state decisions, signatures or effects without being trusted.
+    pub ignored_claims: u64,
+    pub judge: Option<JudgeSpending>,
     /// Traces with a scorer that missed, newest first.
     pub failing: Vec<String>,
+}
+
+/// Money of the judge on the current day, UTC, and the traces of the window that it graded.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JudgeSpending {
+    pub spent_usd: f64,
+    pub usd_per_day: f64,
+    pub judged: u64,
 }
 
 /// Spending of the current day, UTC.
@@ -58,6 +78,7 @@ impl ProductionReport {
         let longest = workspace.gates.iter().filter_map(|gate| gate.window).map(GateWindow::seconds).max().unwrap_or(0);
         let from = window.now_s.saturating_sub(longest.max(window.length_s).max(DAY_S));
         let today = window.now_s - window.now_s % DAY_S;
+        let judge_nanos = store.judge_spending(window.now_s / DAY_S)?;
         let mut report = Self {
             window,
             verdicts: vec![],
@@ -68,19 +89,28 @@ impl ProductionReport {
             estimated_traces: 0.0,
             counters: store.counters()?,
             undecoded_transactions: 0,
+            decoded_transactions: 0,
+            undecoded_because: vec![],
+            contradictions: vec![],
+            ignored_claims: 0,
+            judge: None,
             failing: vec![],
         };
-        let (mut traces, mut today_usage, mut after) = (vec![], UsageTable::default(), 0);
+        let mut judged: BTreeMap<TraceId, Score> = judged_scores(store, from)?.into_iter().collect();
+        let (mut graded, mut traces, mut today_usage, mut after) = (0, vec![], UsageTable::default(), 0);
         loop {
             let page = store.kept_traces(from, after, PAGE)?;
             let Some(last) = page.last() else { break };
             after = last.seq;
             for kept in page {
-                let (Ok(facts), Ok(scores)) =
+                let (Ok(facts), Ok(mut scores)) =
                     (serde_json::from_str::<TraceFacts>(&kept.facts), serde_json::from_str::<Vec<Score>>(&kept.scores))
                 else {
                     continue;
                 };
+                let answer = judged.remove(&kept.trace);
+                let is_graded = u64::from(answer.is_some());
+                scores.extend(answer);
                 let weight = SampleWeight { probability: kept.probability }.weight();
                 if kept.at_s >= today && kept.at_s <= window.now_s {
                     today_usage.add(workspace, &facts, weight, "today");
@@ -89,7 +119,8 @@ impl ProductionReport {
                     report.kept += 1;
                     report.sampled += u64::from(kept.sampled);
                     report.estimated_traces += weight;
-                    report.undecoded_transactions += u64::from(!facts.transactions.is_empty());
+                    report.add_effects(workspace, &facts);
+                    graded += is_graded;
                     report.usage.add(workspace, &facts, weight, &day_of(kept.at_s));
                     if scores.iter().any(|score| score.reading.is_violation()) {
                         report.failing.push(trace_hex(&kept.trace));
@@ -100,6 +131,11 @@ impl ProductionReport {
             }
         }
         report.failing.reverse();
+        report.judge = workspace.production.judge.as_ref().map(|judge| JudgeSpending {
+            spent_usd: Money::from_nanos(judge_nanos).as_usd(),
+            usd_per_day: judge.usd_per_day.as_usd(),
+            judged: graded,
+        });
         report.verdicts = judge_window(workspace, &traces, window.now_s);
         report.budget = workspace.production.budget_usd_per_day.map(|budget| {
             let share = ((window.now_s - today) as f64 / DAY_S as f64).max(1.0 / 24.0);
@@ -107,6 +143,21 @@ impl ProductionReport {
             BudgetBurn { budget_usd: budget.as_nanos() as f64 / 1e9, spent_usd, forecast_usd: spent_usd / share }
         });
         Ok(report)
+    }
+
+    /// Adds what is known of the effects of a trace.
+    fn add_effects(&mut self, workspace: &Workspace, facts: &TraceFacts) {
+        let is_sent = |found: &TransactionRef| found.is_sent && workspace.tool(&found.tool).is_none_or(Tool::writes);
+        let is_known = facts.decoded_transactions > 0 || !facts.contradictions.is_empty();
+        let is_unread = !is_known && facts.transactions.iter().any(is_sent);
+        self.undecoded_transactions += u64::from(is_unread || !facts.undecoded.is_empty());
+        self.decoded_transactions += facts.decoded_transactions;
+        self.ignored_claims += u64::from(facts.ignored_claims > 0);
+        for (into, from) in [(&mut self.undecoded_because, &facts.undecoded), (&mut self.contradictions, &facts.contradictions)] {
+            into.extend(from.iter().cloned());
+            let excess = into.len().saturating_sub(MAX_REASONS);
+            into.drain(..excess);
+        }
     }
 
     /// Returns whether any gate has this verdict.
@@ -132,6 +183,10 @@ impl ProductionReport {
                 let _ = writeln!(text, "bardo_eval_gate_value{{{labels}}} {value}");
             }
             let _ = writeln!(text, "bardo_eval_gate_met{{{labels}}} {state}");
+        }
+        if let Some(judge) = &self.judge {
+            let _ = writeln!(text, "bardo_eval_judge_spent_usd_today {}", judge.spent_usd);
+            let _ = writeln!(text, "bardo_eval_judge_usd_per_day {}", judge.usd_per_day);
         }
         text
     }

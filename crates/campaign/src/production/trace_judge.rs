@@ -1,13 +1,15 @@
 //! Decides on settled traces.
 
+use super::chain_evidence::{NamedTransaction, ObservedChains, hold_against_chain};
 use super::keep_rules::keep_reasons;
+use super::receipts::ReceiptAnswer;
 use crate::logs::LogScorer;
-use foreign::{AttackQuestion, LogPlace, TraceReading, read_spans};
+use foreign::{AttackQuestion, ClaimTrust, LogPlace, TraceReading, read_spans};
 use model::{EventKind, RunClaim, ScorerId, Workspace};
 use score::production::{SampleWeight, is_sampled};
 use serde_json::Value;
 use store::StoreError;
-use store::production::{KeptTrace, OpenTrace, ProductionStore, TraceDecision, TraceId};
+use store::production::{KeptTrace, OpenTrace, ProductionStore, ReceiptState, TraceDecision, TraceId};
 
 /// Traces that are decided in one commit, and the bytes after which the commit comes earlier.
 const GROUP: usize = 256;
@@ -17,12 +19,17 @@ const MAX_SKEW_S: u64 = 86_400;
 
 /// Scorers of the agent files, which logs of others do not know.
 const AGENT_SCORERS: &[ScorerId] = &[ScorerId::BehavioralInvariants];
+/// With scorers of effects, which need receipts.
+const CHAIN_SCORERS: &[ScorerId] = &[ScorerId::BehavioralInvariants, ScorerId::SpendingLimit, ScorerId::AddressGrounding];
+/// Milliseconds after which a trace that waits for receipts is looked at again.
+const RECEIPT_WAIT_MS: u64 = 1_000;
 
 /// Reads, samples and scores traces.
 #[derive(Debug)]
 pub struct TraceJudge<'w> {
     workspace: &'w Workspace,
     scorer: LogScorer<'w>,
+    chains: ObservedChains<'w>,
 }
 
 /// Traces that one pass decided.
@@ -37,25 +44,70 @@ impl<'w> TraceJudge<'w> {
     pub fn new(workspace: &'w Workspace) -> Self {
         // Claims of an agent about itself are not evidence.
         let claim = RunClaim { tier: None, confidence: None, rule_out: None, trust_claims: false };
-        Self { workspace, scorer: LogScorer::new(Some(workspace), AttackQuestion::default(), claim) }
+        let world = workspace.worlds.iter().find(|world| world.is_default).or(workspace.worlds.first());
+        let scorer = LogScorer::new(Some(workspace), AttackQuestion::default(), claim);
+        let scorer = scorer.priced_by(world.map_or("", |world| world.name.as_str()));
+        Self { workspace, scorer, chains: ObservedChains::new(workspace) }
     }
 
-    /// Decides on one trace from its spans as stored.
-    pub fn decide(&self, open: &OpenTrace, spans: &[Vec<u8>]) -> TraceDecision {
+    /// Reads a trace from its spans as stored; absent if they say nothing of an agent.
+    fn read(&self, open: &OpenTrace, spans: &[Vec<u8>]) -> Option<TraceReading> {
         let trace = trace_hex(&open.trace);
         let spans: Vec<Value> = spans.iter().filter_map(|span| serde_json::from_slice(span).ok()).collect();
-        let at = LogPlace { file: trace.clone(), item: 0 };
-        let Ok(mut reading) = read_spans(&trace, spans, &at) else { return TraceDecision::Unreadable };
+        let trust = if self.workspace.production.trust_claims { ClaimTrust::Trusted } else { ClaimTrust::Ignored };
+        let mut reading = read_spans(&trace, spans, &LogPlace { file: trace.clone(), item: 0 }, trust).ok()?;
         self.add_names(&mut reading);
+        Some(reading)
+    }
+
+    /// Asks for the receipts of a trace that are not known. Returns none while some are not.
+    fn receipts(
+        &self,
+        store: &ProductionStore,
+        reading: &TraceReading,
+        now_ms: u64,
+    ) -> Result<Option<Vec<(NamedTransaction, ReceiptAnswer)>>, StoreError> {
+        let named = if self.chains.is_empty() { vec![] } else { self.chains.named(reading) };
+        if named.is_empty() {
+            return Ok(Some(vec![]));
+        }
+        let wanted: Vec<(u64, String)> = named.iter().map(|named| (named.chain, named.hash.clone())).collect();
+        let mut answers = vec![];
+        for (named, state) in named.into_iter().zip(store.want_receipts(&wanted, now_ms)?) {
+            let ReceiptState::Known(body) = state else { return Ok(None) };
+            let unreadable =
+                |error: serde_json::Error| ReceiptAnswer::NotDecoded { why: format!("its stored receipt cannot be read: {error}") };
+            answers.push((named, serde_json::from_str(&body).unwrap_or_else(unreadable)));
+        }
+        Ok(Some(answers))
+    }
+
+    /// Decides on a trace with the receipts of its transactions.
+    fn decide(&self, open: &OpenTrace, mut reading: TraceReading, receipts: &[(NamedTransaction, ReceiptAnswer)]) -> TraceDecision {
+        let trace = trace_hex(&open.trace);
+        let observes = !self.chains.is_empty();
+        if observes {
+            self.chains.attach(&mut reading, receipts);
+        }
         let settings = &self.workspace.production;
         let facts = &reading.facts;
         let rate = settings.sampling.rate_of(facts.agents.iter().map(String::as_str), facts.skills.iter().map(String::as_str));
         let sampled = is_sampled(&trace, rate);
-        let reasons = keep_reasons(self.workspace, &settings.keep, &reading);
+        let mut reasons = keep_reasons(self.workspace, &settings.keep, &reading);
+        let has_effects = facts.decoded_transactions > 0 || !facts.contradictions.is_empty();
+        if !sampled && reasons.is_empty() && !(has_effects && settings.keep.limit_breaches) {
+            return TraceDecision::Drop;
+        }
+        let more = if observes { CHAIN_SCORERS } else { AGENT_SCORERS };
+        let mut scores = self.scorer.score_without_expectations(&reading.recording, more);
+        hold_against_chain(&mut scores, &facts.undecoded, &facts.contradictions);
+        let is_breach = |score: &model::Score| score.scorer == ScorerId::SpendingLimit && score.reading.is_violation();
+        if has_effects && settings.keep.limit_breaches && !reasons.contains(&"limit") && scores.iter().any(is_breach) {
+            reasons.push("limit");
+        }
         if !sampled && reasons.is_empty() {
             return TraceDecision::Drop;
         }
-        let scores = self.scorer.score_without_expectations(&reading.recording, AGENT_SCORERS);
         let weight = SampleWeight::of(!reasons.is_empty(), rate);
         TraceDecision::Keep(Box::new(KeptTrace {
             trace: open.trace,
@@ -118,7 +170,16 @@ pub fn settle_traces(
         }
         let (mut decisions, mut bytes, mut has_grown) = (vec![], 0, false);
         for open in settled {
-            let decision = judge.decide(&open, &store.spans_of(&open.trace)?);
+            let decision = match judge.read(&open, &store.spans_of(&open.trace)?) {
+                None => TraceDecision::Unreadable,
+                Some(reading) => match judge.receipts(store, &reading, now_ms)? {
+                    Some(receipts) => judge.decide(&open, reading, &receipts),
+                    None => {
+                        store.defer_trace(&open.trace, now_ms + RECEIPT_WAIT_MS)?;
+                        continue;
+                    }
+                },
+            };
             match &decision {
                 TraceDecision::Keep(kept) => {
                     result.kept += 1;

@@ -27,16 +27,16 @@ pub struct ProductionWorker<'w> {
 #[derive(Debug, Default)]
 pub struct WorkerStep {
     pub settled: SettleResult,
-    /// New alerts with their numbers in the store.
-    pub alerts: Vec<(u64, ProductionAlert)>,
+    /// New alerts. They are stored, and delivered from there.
+    pub alerts: Vec<ProductionAlert>,
     /// Lines for metrics, if there is a new report.
     pub gauges: Option<String>,
 }
 
 impl<'w> ProductionWorker<'w> {
-    pub fn new(workspace: &'w Workspace, store: ProductionStore) -> Self {
+    pub fn new(workspace: &'w Workspace, store: ProductionStore, drift: DriftReplay) -> Self {
         let judge = TraceJudge::new(workspace);
-        Self { workspace, store, judge, drift: DriftReplay::default(), reported_ms: None, retained_ms: None }
+        Self { workspace, store, judge, drift, reported_ms: None, retained_ms: None }
     }
 
     pub fn store(&self) -> &ProductionStore {
@@ -59,8 +59,8 @@ impl<'w> ProductionWorker<'w> {
             let cool_down = self.workspace.production.cool_down_s;
             for alert in new_alerts(&report, &alarms, now_s) {
                 let body = serde_json::to_string(&alert).unwrap_or_default();
-                if let Some(n) = self.store.raise_alert(&alert.key, alert.at_s, cool_down, &body)? {
-                    step.alerts.push((n, alert));
+                if self.store.raise_alert(&alert.key, alert.at_s, cool_down, &body)?.is_some() {
+                    step.alerts.push(alert);
                 }
             }
         }

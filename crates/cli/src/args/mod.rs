@@ -35,7 +35,7 @@ pub(crate) use general_help::HelpTrade;
 pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
 pub(crate) use guard::{GuardCommand, GuardEvalArgs, SplitArg};
 pub(crate) use list::{ListArgs, ListTarget};
-pub(crate) use production::{CollectArgs, TracesArgs, WatchArgs};
+pub(crate) use production::{CollectArgs, ReferenceArgs, TracesArgs, WatchArgs};
 pub(crate) use promptfoo::PromptfooArgs;
 pub(crate) use red_team::RedTeamArgs;
 pub(crate) use report_files::{ReportFileArgs, ReportKind};

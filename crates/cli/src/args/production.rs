@@ -1,7 +1,8 @@
 //! Arguments of `collect` and `watch`.
 
+use super::store::StoreArgs;
 use clap::Args;
-use model::GateWindow;
+use model::{GateWindow, RpcSource, RpcSourceError};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -34,6 +35,24 @@ pub(crate) struct CollectArgs {
     /// Append alerts to this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub alerts: Option<PathBuf>,
+    /// Node of a chain, to read the effects of transactions: CHAIN=URL, or CHAIN=env:NAME for a URL with a key
+    #[arg(long, value_name = "CHAIN=URL", value_parser = parse_node)]
+    pub rpc: Vec<(u64, RpcSource)>,
+    /// Grade a share of the kept traces with this subject, as production.yaml says
+    #[arg(long, value_name = "SUBJECT")]
+    pub judge: Option<String>,
+    #[command(flatten)]
+    pub reference: ReferenceArgs,
+}
+
+/// Run that traffic is compared with.
+#[derive(Debug, Args)]
+pub(crate) struct ReferenceArgs {
+    /// Compare tools, skills, latency and cost with this run instead of the first traces
+    #[arg(long, value_name = "RUN")]
+    pub reference: Option<String>,
+    #[command(flatten)]
+    pub store: StoreArgs,
 }
 
 #[derive(Debug, Args)]
@@ -49,6 +68,19 @@ pub(crate) struct WatchArgs {
     /// Seconds between two reports
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub every: u64,
+    /// Grade a share of the kept traces with this subject first, as production.yaml says
+    #[arg(long, value_name = "SUBJECT")]
+    pub judge: Option<String>,
+    #[command(flatten)]
+    pub reference: ReferenceArgs,
+}
+
+/// Parses `8453=env:BASE_RPC_URL`.
+fn parse_node(text: &str) -> Result<(u64, RpcSource), String> {
+    let (chain, source) = text.split_once('=').ok_or("expected CHAIN=URL, such as 8453=env:BASE_RPC_URL")?;
+    let chain = chain.parse().map_err(|_| "a chain is a number, such as 8453")?;
+    let source = source.parse().map_err(|error: RpcSourceError| format!("{error}; {}", error.remedy()))?;
+    Ok((chain, source))
 }
 
 fn parse_window(word: &str) -> Result<GateWindow, String> {

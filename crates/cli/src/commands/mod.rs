@@ -31,6 +31,7 @@ mod shrink;
 mod smoke;
 mod store_copy;
 mod tools;
+mod traffic;
 mod view;
 mod watch;
 mod work;

@@ -1,6 +1,7 @@
 //! `watch`: gates, drift, cost and latency of collected traces.
 
 use super::collect::unix_ms;
+use super::traffic;
 use crate::args::{ReportFormat, TracesArgs, WatchArgs};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -8,7 +9,7 @@ use crate::report::{self, WatchReport};
 use crate::workspace_source::WorkspaceSource;
 use ::run::Clock;
 use ::score::drift::DriftAlarm;
-use campaign::{DriftReplay, ProductionReport, ReportWindow};
+use campaign::{DriftReplay, ProductionReport, ReportWindow, TraceReviewer};
 use model::{UserError, Verdict, Workspace};
 use std::time::Duration;
 use store::production::{ProductionStore, TraceId};
@@ -53,7 +54,10 @@ fn read(
 }
 
 fn watch_once(io: &CliOutput, workspace: &Workspace, store: &ProductionStore, args: &WatchArgs) -> Result<ExitKind, UserError> {
-    let (mut replay, mut alarms) = (DriftReplay::default(), vec![]);
+    if let Some(reviewer) = reviewer(workspace, args)? {
+        super::block_on(judge_all(reviewer)).map_err(UserError::caused_by)??;
+    }
+    let (mut replay, mut alarms) = (traffic::drift_replay(workspace, &args.reference)?, vec![]);
     let report = read(workspace, store, args, &mut replay, &mut alarms)?;
     let shown = WatchReport::new(&report, &alarms, args.window);
     let exit = exit_of(&report, &shown);
@@ -63,6 +67,17 @@ fn watch_once(io: &CliOutput, workspace: &Workspace, store: &ProductionStore, ar
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Github | ReportFormat::Sarif => report::watch_text(&shown),
     };
     Ok(io.print_result(&text, exit))
+}
+
+/// Prepares the judge that the arguments name.
+fn reviewer<'w>(workspace: &'w Workspace, args: &WatchArgs) -> Result<Option<TraceReviewer<'w>>, UserError> {
+    args.judge.as_deref().map(|judge| traffic::reviewer(workspace, &args.traces.traces, judge)).transpose()
+}
+
+/// Asks about all chosen traces, until each has an answer or the money of the day is spent.
+async fn judge_all(mut reviewer: TraceReviewer<'_>) -> Result<(), UserError> {
+    while !reviewer.step(unix_ms(Clock::system())).await?.is_done {}
+    Ok(())
 }
 
 fn exit_of(report: &ProductionReport, shown: &WatchReport<'_>) -> ExitKind {
@@ -77,10 +92,14 @@ fn exit_of(report: &ProductionReport, shown: &WatchReport<'_>) -> ExitKind {
 
 /// Shows a new report every few seconds, on a cleared screen if there is one.
 fn watch_live(io: &CliOutput, workspace: &Workspace, store: &ProductionStore, args: &WatchArgs) -> Result<ExitKind, UserError> {
-    let (mut replay, mut alarms) = (DriftReplay::default(), vec![]);
+    let (mut replay, mut alarms) = (traffic::drift_replay(workspace, &args.reference)?, vec![]);
+    let mut reviewer = reviewer(workspace, args)?;
     let live = async {
         let mut stopped = std::pin::pin!(crate::signals::stop_requested());
         loop {
+            if let Some(reviewer) = &mut reviewer {
+                reviewer.step(unix_ms(Clock::system())).await?;
+            }
             let report = read(workspace, store, args, &mut replay, &mut alarms)?;
             let shown = WatchReport::new(&report, &alarms, args.window);
             let exit = exit_of(&report, &shown);

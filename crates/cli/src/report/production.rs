@@ -35,18 +35,42 @@ impl<'r> WatchReport<'r> {
             "Rates count each kept trace with the inverse of the probability with which it is kept, so that traces that are always kept do not bias them."
                 .to_owned(),
         ];
-        if self.report.undecoded_transactions > 0 {
-            notes.push(format!(
-                "{} with transactions: no RPC is configured, so their effects are not decoded and scorers of effects are not exercised.",
-                model::count(usize::try_from(self.report.undecoded_transactions).unwrap_or(usize::MAX), "trace")
-            ));
-        }
+        notes.extend(self.effect_notes());
         if !self.report.usage.unknown_prices.is_empty() {
             let models: Vec<String> = self.report.usage.unknown_prices.iter().map(|model| escape_control(model)).collect();
             notes.push(format!("No price is known for {}; their calls are not in the sums.", models.join(", ")));
         }
         if self.report.verdicts.is_empty() {
             notes.push("No gate has a window, so nothing is judged; add window: 24h to gates in gates.yaml.".to_owned());
+        }
+        notes
+    }
+}
+
+impl WatchReport<'_> {
+    /// Returns what is known of effects, and what is not.
+    fn effect_notes(&self) -> Vec<String> {
+        let report = self.report;
+        let traces = |n: u64| model::count(usize::try_from(n).unwrap_or(usize::MAX), "trace");
+        let mut notes = vec![];
+        if report.undecoded_transactions > 0 {
+            let why = match report.undecoded_because.last() {
+                Some(why) => format!("such as {}", escape_control(why)),
+                None => "no RPC is configured".to_owned(),
+            };
+            notes.push(format!(
+                "{} with transactions: {why}, so their effects are not decoded and scorers of effects are not exercised.",
+                traces(report.undecoded_transactions)
+            ));
+        }
+        for why in &report.contradictions {
+            notes.push(format!("A chain contradicts its trace: {}.", escape_control(why)));
+        }
+        if report.ignored_claims > 0 {
+            notes.push(format!(
+                "{} with decisions, signatures or effects that only spans state; they do not count without trust_claims in production.yaml.",
+                traces(report.ignored_claims)
+            ));
         }
         notes
     }
@@ -169,6 +193,10 @@ fn cost_lines(shown: &WatchReport<'_>) -> Vec<String> {
             burn.spent_usd, burn.budget_usd, burn.forecast_usd
         ));
     }
+    if let Some(judge) = &report.judge {
+        let traces = model::count(usize::try_from(judge.judged).unwrap_or(usize::MAX), "trace");
+        lines.push(format!("judge: {:.4} of {:.2} USD spent today, {traces} judged in the window", judge.spent_usd, judge.usd_per_day));
+    }
     if !report.failing.is_empty() {
         let listed: Vec<&str> = report.failing.iter().take(MAX_FAILING).map(String::as_str).collect();
         lines.push(format!("traces with a miss: {} ({})", report.failing.len(), listed.join(" ")));
@@ -241,7 +269,11 @@ pub(crate) fn watch_json(shown: &WatchReport<'_>, exit: ExitKind) -> String {
         "changes": shown.alarms,
         "cost": {
             "usd": report.usage.total_usd, "usd_per_completed_task": report.usage.usd_per_completed(), "by": spend,
-            "unknown_prices": report.usage.unknown_prices, "budget": report.budget,
+            "unknown_prices": report.usage.unknown_prices, "budget": report.budget, "judge": report.judge,
+        },
+        "transactions": {
+            "decoded": report.decoded_transactions, "undecoded_traces": report.undecoded_transactions,
+            "undecoded_because": report.undecoded_because, "contradictions": report.contradictions,
         },
         "latency_ms": latency,
         "failing": report.failing.iter().take(1000).collect::<Vec<_>>(),

@@ -8,10 +8,13 @@ pub(crate) mod openai_chat;
 pub(crate) mod openai_responses;
 pub(crate) mod otlp;
 mod otlp_attributes;
+pub(crate) mod otlp_exported;
 pub(crate) mod otlp_facts;
 mod otlp_messages;
+pub(crate) mod otlp_trace;
 pub(crate) mod tau2;
 pub(crate) mod tau_bench;
+pub(crate) mod transaction_refs;
 
 use crate::builder::RecordingIdentity;
 use crate::content::name_of;

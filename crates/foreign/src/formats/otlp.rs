@@ -1,10 +1,10 @@
 //! OTLP/JSON traces: the spans of a trace become one recording.
 
+use super::ItemError;
 use super::otlp_attributes::{
     ARGUMENT_ENDINGS, ARGUMENT_KEYS, RESULT_ENDINGS, RESULT_KEYS, SpanRole, attributes, first_of, span_role, tool_name,
 };
 use super::otlp_messages::{SpanCall, chat_messages, plain_text};
-use super::{ItemError, jsonl};
 use crate::builder::{AGENT, RecordingIdentity, TranscriptBuilder};
 use crate::content::{ContentText, arguments, list, result_value, string};
 use crate::problem::LogPlace;
@@ -14,8 +14,6 @@ use model::{Ending, EventKind};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Attribute of the root span under which our export keeps the whole trial.
-pub(crate) const TRIAL_KEY: &str = "bardo_eval.trial";
 /// Deepest nesting of agents that is followed.
 const MAX_DEPTH: usize = 64;
 
@@ -28,7 +26,7 @@ pub(crate) struct TraceSpan {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) attributes: Map<String, Value>,
-    written: Value,
+    pub(super) written: Value,
     size: usize,
 }
 
@@ -75,11 +73,8 @@ pub(super) fn trace_span(written: Value) -> Option<(String, TraceSpan)> {
     Some((trace, span))
 }
 
-/// Makes a recording of the spans of a trace.
-pub(crate) fn read_trace(trace: &str, mut spans: Vec<TraceSpan>, at: &LogPlace) -> Result<LogRecording, ItemError> {
-    if let Some(trial) = spans.iter().find_map(|span| span.attributes.get(TRIAL_KEY)).and_then(Value::as_str) {
-        return jsonl::read(trial.as_bytes(), at);
-    }
+/// Makes a recording of the spans of a trace by the conventions alone.
+pub(super) fn read_conventions(trace: &str, mut spans: Vec<TraceSpan>, at: &LogPlace) -> Result<LogRecording, ItemError> {
     spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
     let roles: Vec<SpanRole> = spans.iter().map(|span| span_role(&span.name, &span.attributes)).collect();
     if roles.iter().all(|role| *role == SpanRole::Other) {
@@ -91,7 +86,7 @@ pub(crate) fn read_trace(trace: &str, mut spans: Vec<TraceSpan>, at: &LogPlace) 
     }
     let identity = identity_of(trace, &spans, &roles);
     let mut recording = walk.builder.finish(at, identity);
-    recording.verdicts = spans.iter().flat_map(|span| evaluations(&span.written)).collect();
+    recording.verdicts = spans.iter().flat_map(evaluations).collect();
     Ok(recording)
 }
 
@@ -118,15 +113,15 @@ pub(super) fn is_failed(span: &TraceSpan) -> bool {
         || code.is_some_and(|code| code.as_u64() == Some(2) || code.as_str() == Some("STATUS_CODE_ERROR"))
 }
 
-fn failure_text(span: &TraceSpan) -> String {
+pub(super) fn failure_text(span: &TraceSpan) -> String {
     let message = span.written.get("status").and_then(|status| string(status, "message")).filter(|text| !text.is_empty());
     message.map_or_else(|| plain_text(span.attributes.get("error.type")), str::to_owned)
 }
 
 /// Returns the events `gen_ai.evaluation.result` of a span.
-fn evaluations(span: &Value) -> Vec<SourceVerdict> {
+pub(super) fn evaluations(span: &TraceSpan) -> Vec<SourceVerdict> {
     let mut found = vec![];
-    for event in list(span, "events").iter().filter(|event| string(event, "name") == Some("gen_ai.evaluation.result")) {
+    for event in list(&span.written, "events").iter().filter(|event| string(event, "name") == Some("gen_ai.evaluation.result")) {
         let fields = attributes(event);
         let Some(name) = fields.get("gen_ai.evaluation.name").and_then(Value::as_str) else { continue };
         let label = fields.get("gen_ai.evaluation.score.label").and_then(Value::as_str);

@@ -1,7 +1,10 @@
 //! Measurements of a trace that no transcript holds: tokens, latencies, models, versions, hashes of transactions.
 
-use super::otlp::{TraceSpan, is_failed, read_trace, trace_span};
-use super::otlp_attributes::{RESULT_ENDINGS, RESULT_KEYS, SpanRole, first_of, span_role, tool_name};
+use super::otlp::{TraceSpan, is_failed, trace_span};
+use super::otlp_attributes::{SpanRole, span_role, tool_name};
+use super::otlp_exported::{TRIAL_KEY, is_claim};
+use super::otlp_trace::{ClaimTrust, read_trace};
+use super::transaction_refs::{TransactionRef, transaction_refs};
 use crate::problem::{LogPlace, LogProblem};
 use crate::recording::LogRecording;
 use model::ContentHash;
@@ -32,8 +35,16 @@ pub struct TraceFacts {
     pub agent_ms: Vec<(String, u64)>,
     /// Hash of each tool definition that a model was given.
     pub tool_schemas: BTreeMap<String, String>,
-    /// Transactions that results of tools name.
+    /// Transactions that results, arguments or known attributes of tool spans name.
     pub transactions: Vec<TransactionRef>,
+    /// Decisions, signatures and effects that spans state without being trusted.
+    pub ignored_claims: u64,
+    /// Transactions that were read from their chain. The caller fills this and the next two.
+    pub decoded_transactions: u64,
+    /// Reasons why effects of writes are not known.
+    pub undecoded: Vec<String>,
+    /// Statements of the trace that its chain contradicts.
+    pub contradictions: Vec<String>,
 }
 
 /// Call of a model.
@@ -62,15 +73,6 @@ pub struct ToolFacts {
     pub failed: bool,
 }
 
-/// Transaction by its hash.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct TransactionRef {
-    pub hash: String,
-    /// Absent if the result does not name the chain by its number.
-    pub chain: Option<u64>,
-    pub tool: String,
-}
-
 /// Trace with what its spans measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceReading {
@@ -82,11 +84,20 @@ pub struct TraceReading {
 ///
 /// # Errors
 /// Fails if no span is about an agent, a model or a tool.
-pub fn read_spans(trace: &str, spans: Vec<Value>, at: &LogPlace) -> Result<TraceReading, LogProblem> {
+pub fn read_spans(trace: &str, spans: Vec<Value>, at: &LogPlace, trust: ClaimTrust) -> Result<TraceReading, LogProblem> {
     let spans: Vec<TraceSpan> = spans.into_iter().filter_map(trace_span).map(|(_, span)| span).collect();
-    let facts = trace_facts(&spans);
-    let recording = read_trace(trace, spans, at).map_err(|what| LogProblem::new(at, what, "the trace was left out"))?;
+    let mut facts = trace_facts(&spans);
+    if trust == ClaimTrust::Ignored {
+        facts.ignored_claims = spans.iter().map(claims_of).sum();
+    }
+    let recording = read_trace(trace, spans, at, trust).map_err(|what| LogProblem::new(at, what, "the trace was left out"))?;
     Ok(TraceReading { recording, facts })
+}
+
+/// Returns the number of statements of a span that only an observer could make.
+fn claims_of(span: &TraceSpan) -> u64 {
+    let events = span.written.get("events").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    events.iter().filter(|event| is_claim(event)).count() as u64 + u64::from(span.attributes.contains_key(TRIAL_KEY))
 }
 
 /// Measures the spans of a trace.
@@ -202,44 +213,9 @@ fn add_tool(facts: &mut TraceFacts, span: &TraceSpan) {
     }
     let Some(tool) = tool_name(&span.name, &span.attributes, true) else { return };
     let tool = crate::recording::shorten(&tool);
-    if let Some(result) = first_of(&span.attributes, RESULT_KEYS, RESULT_ENDINGS) {
-        let parsed = result.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
-        let mut found = BTreeSet::new();
-        find_transactions(parsed.as_ref().unwrap_or(result), &tool, None, 0, &mut found);
-        let free = MAX_LISTED.saturating_sub(facts.transactions.len());
-        facts.transactions.extend(found.into_iter().take(free));
-    }
+    let free = MAX_LISTED.saturating_sub(facts.transactions.len());
+    facts.transactions.extend(transaction_refs(&tool, &span.attributes).into_iter().take(free));
     facts.tools.push(ToolFacts { tool, ms: milliseconds(span), failed: is_failed(span) });
-}
-
-/// Names under which tools report the hash of a transaction.
-const HASH_NAMES: &[&str] = &["transaction_hash", "transactionhash", "tx_hash", "txhash", "tx", "hash"];
-
-fn find_transactions(value: &Value, tool: &str, chain: Option<u64>, depth: usize, found: &mut BTreeSet<TransactionRef>) {
-    if depth > 8 || found.len() >= 100 {
-        return;
-    }
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| find_transactions(item, tool, chain, depth + 1, found)),
-        Value::Object(members) => {
-            let named = ["chain_id", "chainId", "chain"].iter().find_map(|key| members.get(*key));
-            let chain = named.and_then(|chain| chain.as_u64().or_else(|| chain.as_str()?.parse().ok())).or(chain);
-            for (key, member) in members {
-                match member.as_str() {
-                    Some(hash) if HASH_NAMES.contains(&key.to_ascii_lowercase().as_str()) && is_hash(hash) => {
-                        found.insert(TransactionRef { hash: hash.to_ascii_lowercase(), chain, tool: tool.to_owned() });
-                    }
-                    Some(_) => {}
-                    None => find_transactions(member, tool, chain, depth + 1, found),
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-fn is_hash(text: &str) -> bool {
-    text.strip_prefix("0x").is_some_and(|digits| digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 #[cfg(test)]
@@ -298,7 +274,8 @@ mod tests {
                 }),
             ),
         ];
-        let facts = read_spans("t", spans, &LogPlace { file: "f".into(), item: 1 }).unwrap().facts;
+        let at = LogPlace { file: "f".into(), item: 1 };
+        let facts = read_spans("t", spans, &at, ClaimTrust::Ignored).unwrap().facts;
         assert_eq!((facts.start_ns, facts.end_ns, facts.spans, facts.failed), (100_000_000, 900_000_000, 4, 1));
         assert_eq!((facts.root_agent.as_deref(), facts.chats.len()), (Some("trader"), 2));
         let chat = &facts.chats[0];
@@ -306,7 +283,7 @@ mod tests {
         assert_eq!((chat.version.as_deref(), chat.input_tokens, chat.output_tokens), (Some("m-1"), Some(12), Some(3)));
         assert_eq!((facts.chats[1].input_tokens, facts.chats[1].output_tokens), (Some(7), None));
         assert_eq!(facts.tools, [ToolFacts { tool: "swap".into(), ms: 390, failed: true }]);
-        assert_eq!(facts.transactions, [TransactionRef { hash, chain: Some(8453), tool: "swap".into() }]);
+        assert_eq!(facts.transactions, [TransactionRef { hash, chain: Some(8453), chain_name: None, tool: "swap".into(), is_sent: true }]);
         assert_eq!(facts.tool_schemas.len(), 1);
         let stored = serde_json::to_string(&facts).unwrap();
         assert_eq!(serde_json::from_str::<TraceFacts>(&stored).unwrap(), facts);

@@ -3,7 +3,7 @@
 use crate::support::{lines, read_bytes};
 use bardo_eval_foreign::export::{ExportedTrial, csv, inspect, jsonl, otlp};
 use bardo_eval_foreign::{LogFormat, LogRecording};
-use model::transcript::ToolAnswer;
+use model::transcript::{ReviewDecision, ToolAnswer};
 use model::{ContentHash, Ending, Event, EventKind, Reading, Score, ScoreReason, ScorerId, Transcript};
 use serde_json::{Map, Value, json};
 
@@ -83,13 +83,75 @@ fn exports_are_read_back_whole() {
     }
 }
 
-/// The spans and messages say the same without the copy of the trial that only we read.
+/// Removes attributes of the root span.
+fn without(request: &str, keys: &[&str]) -> String {
+    let mut request: Value = serde_json::from_str(request).unwrap();
+    let spans = request.pointer_mut("/resourceSpans/0/scopeSpans/0/spans").and_then(Value::as_array_mut).unwrap();
+    spans[0]["attributes"].as_array_mut().unwrap().retain(|attribute| !keys.iter().any(|key| attribute["key"] == *key));
+    request.to_string()
+}
+
+/// Events with no convention, answers that overlap, texts that look like something else, and agents that never return.
+fn tangled_transcript() -> Transcript {
+    let result = |call: u32, value: Value| EventKind::Answered { call, answer: ToolAnswer::Result(value) };
+    let called = |call: u32, args: Value| EventKind::Called { call, tool: "price".into(), args };
+    let decided = EventKind::Decided {
+        action_id: Some("a1".into()),
+        decision: ReviewDecision::Veto,
+        reason: "too much".into(),
+        calldata_hash: Some("0xab".into()),
+        policy: Some(1),
+    };
+    let happened = [
+        ("user", 0, EventKind::UserSaid { text: "first".into() }),
+        ("desk", 0, EventKind::Activated { skill: "swap".into(), params: Map::from_iter([("a".into(), json!(1))]) }),
+        ("desk", 0, called(7, json!({"token": "ETH"}))),
+        ("desk", 0, called(8, json!("not an object"))),
+        ("desk", 0, EventKind::Simulated { call: 8, action_id: None, calldata_hash: None, error: None }),
+        ("desk", 0, result(8, json!("{\"a\": 1}"))),
+        ("desk", 0, result(7, json!(12.5))),
+        ("desk", 0, result(7, json!("answered twice"))),
+        ("desk", 0, EventKind::Delegated { to: "safety-guardian".into(), params: Map::from_iter([("action_id".into(), json!("a1"))]) }),
+        ("safety-guardian", 1, decided),
+        ("desk", 0, EventKind::Delegated { to: "trader".into(), params: Map::new() }),
+        ("trader", 1, called(9, json!("{\"a\": 1}"))),
+        ("trader", 1, result(9, json!(null))),
+        ("trader", 1, EventKind::Asked { text: "how much?".into() }),
+        ("user", 0, EventKind::UserSaid { text: String::new() }),
+        ("trader", 1, EventKind::Refused { text: "no".into() }),
+        ("trader", 1, EventKind::Returned { text: "nothing".into() }),
+        ("outsider", 0, EventKind::Said { text: "by another agent".into() }),
+        ("desk", 0, EventKind::Said { text: "{}".into() }),
+        ("desk", 0, EventKind::Used { latency_ms: Some(5), cost: None }),
+    ];
+    // All in one millisecond, so that only their order tells them apart.
+    let event = |(n, (by, depth, happened)): (u32, (&str, u32, EventKind))| Event { n, at_ms: 3, by: by.into(), depth, happened };
+    Transcript { events: (1..).zip(happened).map(event).collect(), ending: Ending::GaveUp, ..transcript() }
+}
+
+#[test]
+fn exported_spans_make_the_same_transcript_without_the_copy() {
+    for transcript in [transcript(), tangled_transcript()] {
+        let request = otlp::trial_request(&ExportedTrial {
+            run: "run1",
+            started: "2026-01-01T00:00:00Z",
+            started_ms: 1_767_225_600_000,
+            n: 0,
+            seed: 7,
+            wall_us: 1500,
+            transcript: &transcript,
+            scores: &[],
+        });
+        let recording = only_recording("export", &without(&request, &["bardo_eval.trial"]), LogFormat::Otlp);
+        assert_eq!(recording.transcript, transcript);
+    }
+}
+
+/// Other readers find the conventions.
 #[test]
 fn exported_conventions_stand_for_themselves() {
-    let mut request: Value = serde_json::from_str(&with_trial(otlp::trial_request)).unwrap();
-    let spans = request.pointer_mut("/resourceSpans/0/scopeSpans/0/spans").and_then(Value::as_array_mut).unwrap();
-    spans[0]["attributes"].as_array_mut().unwrap().retain(|attribute| attribute["key"] != "bardo_eval.trial");
-    let recording = only_recording("export", &request.to_string(), LogFormat::Otlp);
+    let request = without(&with_trial(otlp::trial_request), &["bardo_eval.trial", "bardo_eval.export"]);
+    let recording = only_recording("export", &request, LogFormat::Otlp);
     assert_eq!(
         lines(&recording)[1..],
         [

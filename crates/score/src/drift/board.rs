@@ -3,6 +3,7 @@
 use super::level_monitor::LevelMonitor;
 use super::mix_monitor::MixMonitor;
 use super::rate_monitor::RateMonitor;
+use super::reference_level::ReferenceLevel;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -100,6 +101,8 @@ pub struct DriftBoard {
     tools: MixMonitor,
     skills: MixMonitor,
     versions: BTreeMap<String, BTreeSet<String>>,
+    /// Quantities that are compared with a reference run.
+    references: BTreeMap<String, ReferenceLevel>,
     recent: VecDeque<DriftSample>,
 }
 
@@ -112,6 +115,12 @@ impl DriftBoard {
         if !skills.is_empty() {
             self.skills = MixMonitor::with_reference(skills);
         }
+        self
+    }
+
+    /// Compares quantities with those of a reference run too, whose values are given by name. Too few values are left out.
+    pub fn with_reference_levels(mut self, levels: BTreeMap<String, Vec<f64>>) -> Self {
+        self.references = levels.into_iter().filter_map(|(what, values)| Some((what, ReferenceLevel::new(values)?))).collect();
         self
     }
 
@@ -147,9 +156,28 @@ impl DriftBoard {
                 alarms.push(DriftAlarm { signal, since, found: sample.at, before, after, samples, detector, slices, examples });
             }
         }
+        self.add_references(&sample, &mut alarms);
         self.add_mixes(&sample, &mut alarms);
         self.add_versions(&sample, &mut alarms);
         alarms
+    }
+
+    fn add_references(&mut self, sample: &DriftSample, alarms: &mut Vec<DriftAlarm>) {
+        for (what, value) in &sample.levels {
+            let Some(found) = self.references.get_mut(what).and_then(|reference| reference.add(sample.at, *value)) else { continue };
+            let measure = |sample: &DriftSample| level(sample, what);
+            alarms.push(DriftAlarm {
+                signal: DriftSignal::Level { what: format!("{what} against the reference") },
+                since: found.shift.since,
+                found: sample.at,
+                before: format!("p50 {}", short(found.before)),
+                after: format!("p50 {}", short(found.after)),
+                samples: found.shift.samples,
+                detector: "population stability index",
+                slices: self.slice_shifts(found.shift.since, Worse::Higher, &measure),
+                examples: self.examples(found.shift.since, |sample| level(sample, what).is_some_and(|level| level > found.before)),
+            });
+        }
     }
 
     fn add_mixes(&mut self, sample: &DriftSample, alarms: &mut Vec<DriftAlarm>) {

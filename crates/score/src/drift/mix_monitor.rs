@@ -36,6 +36,11 @@ impl MixMonitor {
         Self { reference, reference_traces: REFERENCE, ..Self::default() }
     }
 
+    /// Returns whether the next trace begins a block.
+    pub fn is_at_block_begin(&self) -> bool {
+        self.block_traces == 0
+    }
+
     /// Adds the kinds of one trace. Returns a shift at the end of a block that differs from the reference.
     pub fn add(&mut self, at: u64, kinds: &[String]) -> Option<MixShift> {
         if kinds.is_empty() {

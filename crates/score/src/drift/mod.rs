@@ -10,6 +10,7 @@ mod mix_monitor;
 mod page_hinkley;
 mod quantile_sketch;
 mod rate_monitor;
+mod reference_level;
 mod stability_index;
 
 pub use adwin::{Adwin, WindowCut};
@@ -19,4 +20,5 @@ pub use mix_monitor::{MixMonitor, MixShift};
 pub use page_hinkley::PageHinkley;
 pub use quantile_sketch::QuantileSketch;
 pub use rate_monitor::{RateMonitor, RateShift};
+pub use reference_level::{MIN_REFERENCE_VALUES, ReferenceLevel, ReferenceShift};
 pub use stability_index::{StabilityIndex, stability_index};

@@ -4,6 +4,6 @@ mod sampling;
 mod weighted_rate;
 mod window;
 
-pub use sampling::{SampleWeight, is_sampled};
+pub use sampling::{SampleWeight, is_judged, is_sampled};
 pub use weighted_rate::{WeightedRate, WeightedTally};
 pub use window::{TraceScores, WindowVerdict, judge_window};

@@ -5,10 +5,21 @@ use model::ContentHash;
 /// Prefix of what is hashed. Replicas of different versions agree as long as it stays.
 const DOMAIN: &str = "bardo-eval/sampling/1\n";
 
+const JUDGED_DOMAIN: &str = "bardo-eval/judged/1\n";
+
+/// Returns whether a kept trace is in the share that a judge grades. Independent of the sample, and the same on every replica.
+pub fn is_judged(trace: &str, share: f64) -> bool {
+    is_chosen(JUDGED_DOMAIN, trace, share)
+}
+
 /// Returns whether a trace is in the uniform sample of this rate. Depends on the id alone; the sample of a lower rate is part of the
 /// sample of a higher one.
 pub fn is_sampled(trace: &str, rate: f64) -> bool {
-    let hash = ContentHash::of_parts(&[DOMAIN, &trace.to_ascii_lowercase()]);
+    is_chosen(DOMAIN, trace, rate)
+}
+
+fn is_chosen(domain: &str, trace: &str, rate: f64) -> bool {
+    let hash = ContentHash::of_parts(&[domain, &trace.to_ascii_lowercase()]);
     let head = hash.as_str().get(..13).and_then(|hex| u64::from_str_radix(hex, 16).ok()).unwrap_or(u64::MAX);
     // 52 bits are exact in a float.
     (head as f64) < rate * (1_u64 << 52) as f64
@@ -51,6 +62,14 @@ mod tests {
         {
             println!("sampled of 1,000,000: random ids {random}, counted ids {counted}");
         }
+    }
+
+    #[test]
+    fn the_judged_share_is_independent_of_the_sample() {
+        let sampled: Vec<String> = ids(1_000_000, 2).filter(|id| is_sampled(id, 0.01)).collect();
+        let judged = sampled.iter().filter(|id| is_judged(id, 0.1)).count() as f64 / sampled.len() as f64;
+        assert!((0.085..=0.115).contains(&judged), "{judged}");
+        assert!(sampled.iter().all(|id| is_judged(id, 1.0) && !is_judged(id, 0.0)));
     }
 
     #[test]

@@ -105,8 +105,11 @@ fn judge(workspace: &Workspace, gate: &Gate, slice: Option<String>, readings: &[
         GateAggregate::MissRate => rate.map(|rate| (1.0 - rate.high, 1.0 - rate.low)),
         GateAggregate::Misses | GateAggregate::Max | GateAggregate::Mean | GateAggregate::PassHatK => None,
     };
+    let unscorable = readings.iter().filter(|reading| matches!(reading.reading, Reading::Unscorable { .. })).count();
     let (verdict, because) = match value {
         Some(value) if !gate.bound.holds(value) => (Verdict::Missed, String::new()),
+        // A trace that could not be read might be a miss.
+        Some(_) | None if unscorable > 0 => (Verdict::NoEvidence, format!("{} cannot be scored", model::count(unscorable, "trace"))),
         Some(_) if traces.len() >= gate.min_cases => (Verdict::Met, String::new()),
         Some(_) => (Verdict::NoEvidence, format!("{} of {}", traces.len(), model::count(gate.min_cases, "trace"))),
         None if scorer_named(workspace, &gate.scorer).is_none() => {
@@ -224,6 +227,17 @@ mod tests {
         assert_eq!(verdicts(&traces[..1], 1_010), [Verdict::Missed], "a broken bound is missed with one trace");
         assert_eq!(verdicts(&traces[1..3], 1_010), [Verdict::NoEvidence], "two of three");
         assert!(judge_window(&workspace(None), &traces, 1_010).is_empty(), "a gate without a window is not judged");
+    }
+
+    #[test]
+    fn a_trace_that_cannot_be_scored_blocks_the_gate() {
+        let mut traces: Vec<TraceScores> = (0..10).map(|n| trace(n, 1_000, true, 1.0)).collect();
+        assert_eq!(verdicts(&traces, 1_010), [Verdict::Met]);
+        traces[0].scores[0].reading = Reading::Unscorable { why: "no verdict".into() };
+        assert_eq!(verdicts(&traces, 1_010), [Verdict::NoEvidence]);
+        traces[1].scores[0].reading = Reading::from_bool(false);
+        traces[2].scores[0].reading = Reading::from_bool(false);
+        assert_eq!(verdicts(&traces, 1_010), [Verdict::Missed], "a broken bound is missed all the same");
     }
 
     #[test]

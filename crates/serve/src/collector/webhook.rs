@@ -46,12 +46,12 @@ impl Webhook {
         Ok(Self { url, secret, client: client.map_err(|error| WebhookError::Client(error.to_string()))? })
     }
 
-    /// Sends an alert until it is accepted or all attempts failed. The key lets the receiver recognise a repetition.
+    /// Sends an alert until it is accepted or all attempts failed. The id lets the receiver recognise a repetition, also one after a restart.
     ///
     /// # Errors
     ///
     /// Fails after the last attempt.
-    pub async fn send(&self, key: &str, body: &str) -> Result<(), WebhookError> {
+    pub async fn send(&self, id: &str, body: &str) -> Result<(), WebhookError> {
         let mut pause = FIRST_PAUSE;
         let mut why = String::new();
         for attempt in 1..=ATTEMPTS {
@@ -59,7 +59,7 @@ impl Webhook {
                 .client
                 .post(self.url.clone())
                 .header("content-type", "application/json")
-                .header("x-bardo-eval-delivery", hex(&Sha256::digest(format!("{key}\n{body}"))))
+                .header("x-bardo-eval-delivery", id)
                 .body(body.to_owned());
             if let Some(secret) = &self.secret {
                 request = request.header("x-bardo-eval-signature", format!("sha256={}", hex(&hmac(secret.as_bytes(), body.as_bytes()))));

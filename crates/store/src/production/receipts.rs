@@ -44,12 +44,12 @@ impl ProductionStore {
         Ok(states)
     }
 
-    /// Returns transactions to ask for now, those that wait longest first.
-    pub fn due_receipts(&self, now_ms: u64, most: usize) -> Result<Vec<WantedReceipt>, StoreError> {
+    /// Returns transactions of a chain to ask for now, those that wait longest first.
+    pub fn due_receipts(&self, chain: u64, now_ms: u64, most: usize) -> Result<Vec<WantedReceipt>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT chain, hash, attempts FROM receipts WHERE body IS NULL AND due_ms <= ?1 ORDER BY due_ms, chain, hash LIMIT ?2",
+            "SELECT chain, hash, attempts FROM receipts WHERE body IS NULL AND due_ms <= ?1 AND chain = ?3 ORDER BY due_ms, hash LIMIT ?2",
         )?;
-        let rows = statement.query_map(params![now_ms, most as u64], |row| {
+        let rows = statement.query_map(params![now_ms, most as u64, chain], |row| {
             Ok(WantedReceipt { chain: row.get(0)?, hash: row.get(1)?, attempts: row.get(2)? })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)

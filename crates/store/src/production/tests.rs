@@ -145,15 +145,16 @@ fn receipts_are_asked_for_until_answered_once() {
     let (_folder, store) = store();
     let wanted = [(8453, "0xaa".to_owned())];
     assert_eq!(store.want_receipts(&wanted, 10).unwrap(), [ReceiptState::Wanted]);
-    let due = store.due_receipts(10, 5).unwrap();
+    let due = store.due_receipts(8453, 10, 5).unwrap();
     assert_eq!(due, [WantedReceipt { chain: 8453, hash: "0xaa".into(), attempts: 0 }]);
+    assert!(store.due_receipts(1, 10, 5).unwrap().is_empty(), "another chain");
     store.retry_receipt(&due[0], 100).unwrap();
-    assert!(store.due_receipts(99, 5).unwrap().is_empty());
-    assert_eq!(store.due_receipts(100, 5).unwrap()[0].attempts, 1);
+    assert!(store.due_receipts(8453, 99, 5).unwrap().is_empty());
+    assert_eq!(store.due_receipts(8453, 100, 5).unwrap()[0].attempts, 1);
     store.answer_receipt(&due[0], "first", ProductionCounter::ReceiptsDecoded).unwrap();
     store.answer_receipt(&due[0], "second", ProductionCounter::ReceiptsFailed).unwrap();
     assert_eq!(store.want_receipts(&wanted, 20).unwrap(), [ReceiptState::Known("first".into())]);
-    assert!(store.due_receipts(1_000, 5).unwrap().is_empty());
+    assert!(store.due_receipts(8453, 1_000, 5).unwrap().is_empty());
     assert_eq!((counted(&store, ProductionCounter::ReceiptsDecoded), counted(&store, ProductionCounter::ReceiptsFailed)), (1, 0));
 }
 

@@ -1,22 +1,52 @@
 //! File lock of a run beside a SQLite file.
 
 use crate::{RunLock, StoreError};
-use std::fs::{OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Attempts to lock. A program that a killed run was starting holds the lock until it is started, which takes long on a busy machine.
+const MAX_ATTEMPTS: u32 = 60;
+const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
 pub(super) fn lock_file(store: &Path, id: &str) -> Result<RunLock, StoreError> {
     let path = lock_path(store, id);
+    for attempt in 1..=MAX_ATTEMPTS {
+        if let Some(file) = try_lock(&path)? {
+            return Ok(RunLock::new(move || {
+                // A file left behind is harmless: only the lock on it counts.
+                drop(std::fs::remove_file(path));
+                drop(file);
+            }));
+        }
+        if attempt < MAX_ATTEMPTS {
+            std::thread::sleep(RETRY_PAUSE);
+        }
+    }
+    Err(StoreError::InUse { id: id.to_owned() })
+}
+
+/// Returns the locked file; nothing if another process has the lock, or removed the file while this one waited.
+fn try_lock(path: &Path) -> Result<Option<File>, StoreError> {
     let failed = |error: std::io::Error| StoreError::Journal(format!("{} cannot be locked: {error}", path.display()));
-    let file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
+    let file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
     match file.try_lock() {
-        Ok(()) => Ok(RunLock::new(move || {
-            // A file left behind is harmless: only the lock on it counts.
-            drop(std::fs::remove_file(path));
-            drop(file);
-        })),
-        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { id: id.to_owned() }),
+        Ok(()) if is_still_at(path, &file) => Ok(Some(file)),
+        Ok(()) | Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }
+}
+
+#[cfg(unix)]
+fn is_still_at(path: &Path, file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (Ok(opened), Ok(current)) = (file.metadata(), std::fs::metadata(path)) else { return false };
+    (opened.dev(), opened.ino()) == (current.dev(), current.ino())
+}
+
+#[cfg(not(unix))]
+fn is_still_at(_: &Path, _: &File) -> bool {
+    true
 }
 
 fn lock_path(store: &Path, id: &str) -> PathBuf {

@@ -12,6 +12,7 @@ pub mod encode;
 pub mod genesis;
 mod genesis_step;
 mod ledger;
+mod observed;
 pub mod policy_contract;
 mod signer;
 mod tx;
@@ -24,6 +25,7 @@ pub use effects::{decode_effects, decode_mined};
 pub use embedded::{EmbeddedChain, FrozenChain};
 pub use genesis::execute;
 pub use ledger::{CONFIRMATION_BLOCKS, ChainLedger, LedgerTx, SignedForm, TxSubmission};
+pub use observed::{ChainReader, ObservedTransaction, ReadFailure, calldata_hash, registry_book};
 pub use signer::{Signer, TypedData, signed_authorization, signed_transaction, signed_typed};
 pub use tx::{AccountChange, BlockInfo, CallOutcome, Log, Receipt, StateChanges, Tx, TxStatus};
 

@@ -1,7 +1,7 @@
 //! Plan of a write before signing: account calls, a signature, an inflow or a note.
 
 use crate::chain::genesis::{ACCOUNT, execute, execute_batch};
-use crate::chain::{Tx, TypedData};
+use crate::chain::{Tx, TypedData, calldata_hash};
 use alloy_primitives::{Address, B256, U256, hex, keccak256};
 use model::transcript::TradeTerms;
 use serde_json::{Map, Value};
@@ -85,7 +85,7 @@ impl TxPlan {
         let hash: B256 = match &self.kind {
             PlanKind::Execute(_) | PlanKind::Direct(_) => {
                 let data = self.transaction(operator).map(|tx| tx.data).unwrap_or_default();
-                keccak256([self.chain.to_be_bytes().as_slice(), ACCOUNT.as_slice(), data.as_ref()].concat())
+                return calldata_hash(self.chain, ACCOUNT, &data);
             }
             PlanKind::Sign(data) => data.eip712_signing_hash().unwrap_or_else(|_| keccak256(format!("{data:?}"))),
             PlanKind::Inflow { asset, amount } => {

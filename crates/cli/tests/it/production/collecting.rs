@@ -150,6 +150,20 @@ pub(crate) fn tool_trace(n: u64) -> String {
     json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] }).to_string()
 }
 
+/// Returns a trace in which an agent pays, with what its tool answered.
+pub(crate) fn write_trace(n: u64, result: serde_json::Value) -> String {
+    let mut request: serde_json::Value = serde_json::from_str(&tool_trace(n)).unwrap();
+    let call = &mut request["resourceSpans"][0]["scopeSpans"][0]["spans"][2];
+    let args = json!({
+        "token": "ETH", "to": "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC", "amount": "0.01", "chain": "base", "amount_usd": "5",
+    });
+    call["name"] = "execute_tool wallet_transfer_token".into();
+    call["attributes"][1]["value"]["stringValue"] = "wallet_transfer_token".into();
+    call["attributes"][3]["value"]["stringValue"] = args.to_string().into();
+    call["attributes"][4]["value"]["stringValue"] = result.to_string().into();
+    request.to_string()
+}
+
 /// Returns a trace in which agents delegate five times in a row, deeper than the policy allows.
 pub(crate) fn deep_trace(n: u64) -> String {
     let mut request: serde_json::Value = serde_json::from_str(&tool_trace(n)).unwrap();

@@ -1,8 +1,12 @@
 //! `collect`, `watch` and `case new --trace`: production traces from the wire to a verdict.
 
 mod collecting;
+mod judged;
 mod killed;
+mod receipts;
+mod reference;
 mod round_trip;
+mod undelivered;
 
 use crate::harness::TestFolder;
 use collecting::{CollectProcess, deep_trace, tool_trace};

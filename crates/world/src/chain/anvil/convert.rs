@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) fn hex_quantity(number: u64) -> String {
+pub(in crate::chain) fn hex_quantity(number: u64) -> String {
     format!("{number:#x}")
 }
 
@@ -98,7 +98,7 @@ impl ReceiptReply {
 /// Outermost call of geth's `callTracer`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CallFrame {
+pub(in crate::chain) struct CallFrame {
     gas_used: U64,
     #[serde(default)]
     output: Bytes,
@@ -107,7 +107,7 @@ pub(super) struct CallFrame {
 }
 
 impl CallFrame {
-    pub(super) fn outcome(self) -> CallOutcome {
+    pub(in crate::chain) fn outcome(self) -> CallOutcome {
         let (status, output) = match self.error.as_deref() {
             None => (TxStatus::Success, self.output),
             Some("execution reverted") => (TxStatus::Reverted, self.output),
@@ -120,7 +120,7 @@ impl CallFrame {
 /// Result of geth's `prestateTracer` with `diffMode`. `pre` holds every changed account before the transaction, `post` only the
 /// changed fields. Both omit zeros, empty code and accounts that do not exist.
 #[derive(Debug, Deserialize)]
-pub(super) struct PrestateDiff {
+pub(in crate::chain) struct PrestateDiff {
     pre: BTreeMap<Address, PrestateAccount>,
     post: BTreeMap<Address, PrestateAccount>,
 }
@@ -142,14 +142,14 @@ pub(super) fn accessed_state(touched: Value) -> Result<AccessedState, serde_json
 
 impl PrestateDiff {
     /// Returns the accounts whose code after the transaction is not in the diff. Only EIP-7702 can remove the code of an existing account.
-    pub(super) fn unknown_code_addresses(&self) -> Vec<Address> {
+    pub(in crate::chain) fn unknown_code_addresses(&self) -> Vec<Address> {
         let is_delegated = |side: &PrestateAccount| side.code.as_ref().is_some_and(|code| code.starts_with(&[0xef, 0x01, 0x00]));
         let omits_code = |at: &Address| self.post.get(at).is_some_and(|after| after.code.is_none());
         self.pre.iter().filter(|(at, before)| is_delegated(before) && omits_code(at)).map(|(at, _)| *at).collect()
     }
 
     /// Returns the state changes. `codes` holds the current code of [`Self::unknown_code_addresses`].
-    pub(super) fn changes(&self, codes: &BTreeMap<Address, Bytes>) -> StateChanges {
+    pub(in crate::chain) fn changes(&self, codes: &BTreeMap<Address, Bytes>) -> StateChanges {
         let (absent, addresses) = (PrestateAccount::default(), self.pre.keys().chain(self.post.keys()).collect::<BTreeSet<_>>());
         let change = |at: &Address| {
             let before = self.pre.get(at).unwrap_or(&absent);

@@ -1,8 +1,8 @@
 //! Chain on an Anvil node that we start or connect to.
 
-mod convert;
+pub(in crate::chain) mod convert;
 mod node_claim;
-mod node_client;
+pub(in crate::chain) mod node_client;
 mod process;
 mod send;
 

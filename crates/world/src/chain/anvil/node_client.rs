@@ -12,7 +12,7 @@ const MAX_REPLY_BYTES: usize = 8 * 1024 * 1024;
 /// Method and parameters of a request.
 pub(super) type NodeRequest = (&'static str, Value);
 
-pub(super) struct NodeClient {
+pub(in crate::chain) struct NodeClient {
     client: Client,
     url: Url,
     /// Scheme, host and port. The path is not shown because it may contain an API key.
@@ -28,7 +28,7 @@ impl fmt::Debug for NodeClient {
 }
 
 impl NodeClient {
-    pub(super) fn new(url: &str, timeout: Duration) -> Result<Self, ChainError> {
+    pub(in crate::chain) fn new(url: &str, timeout: Duration) -> Result<Self, ChainError> {
         let url = parse_url(url)?;
         let display_url = origin(&url);
         // Building a client without a crypto provider panics. The first to install one wins, so this never overrides `main`.
@@ -45,12 +45,12 @@ impl NodeClient {
         self.timeout
     }
 
-    pub(super) fn url(&self) -> &str {
+    pub(in crate::chain) fn url(&self) -> &str {
         self.url.as_str()
     }
 
     /// Returns the URL of the node as shown in errors.
-    pub(super) fn display_url(&self) -> &str {
+    pub(in crate::chain) fn display_url(&self) -> &str {
         &self.display_url
     }
 
@@ -58,7 +58,7 @@ impl NodeClient {
         ChainError::Node(format!("{method} at {}: {what}", self.display_url))
     }
 
-    pub(super) async fn request(&mut self, method: &'static str, params: Value) -> Result<Value, ChainError> {
+    pub(in crate::chain) async fn request(&mut self, method: &'static str, params: Value) -> Result<Value, ChainError> {
         let id = self.next_id();
         let reply = self.post(method, &request_json(id, method, &params)).await?;
         self.result_of(id, method, reply)
@@ -181,7 +181,7 @@ fn body_excerpt(body: &[u8]) -> String {
 }
 
 /// Returns at most `max` characters of text from a node, on one line and with control characters escaped.
-pub(super) fn printable_excerpt(text: &str, max: usize) -> String {
+pub(in crate::chain) fn printable_excerpt(text: &str, max: usize) -> String {
     let mut chars = text.trim().chars();
     let mut out = String::new();
     for c in chars.by_ref().take(max) {

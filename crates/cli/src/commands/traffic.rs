@@ -1,0 +1,43 @@
+//! Parts of `collect` and `watch`: the reference of changes, the judge, and the readers of receipts.
+
+use super::models;
+use crate::args::ReferenceArgs;
+use crate::{env, stored_runs};
+use ::run::Clock;
+use ::run::providers::CassetteMode;
+use campaign::{DriftReplay, ReceiptFetcher, TraceReviewer, reference_board};
+use model::{RpcSource, UserError, Workspace};
+use std::path::Path;
+use store::production::ProductionStore;
+
+/// Returns the fold over traces, with the reference run that the arguments or `production.yaml` name.
+pub(super) fn drift_replay(workspace: &Workspace, args: &ReferenceArgs) -> Result<DriftReplay, UserError> {
+    let named = args.reference.as_deref().or(workspace.production.reference.as_deref());
+    let Some(run) = named else { return Ok(DriftReplay::default()) };
+    let opened = stored_runs::open_run(&args.store.store, Some(run))?;
+    Ok(DriftReplay::new(reference_board(&opened.store, opened.run.run)?))
+}
+
+/// Prepares a judge of traces.
+pub(super) fn reviewer<'w>(workspace: &'w Workspace, traces: &Path, judge: &str) -> Result<TraceReviewer<'w>, UserError> {
+    let file = models::find_subject(workspace, judge)?;
+    let stores = [ProductionStore::open(traces)?, ProductionStore::open(traces)?];
+    TraceReviewer::new(workspace, stores, Clock::system(), Box::new(move |config| models::open_judge(file, config, CassetteMode::Off)))
+}
+
+/// Prepares the reader of every chain with a node. URLs with keys come from the environment.
+pub(super) fn receipt_fetchers(workspace: &Workspace, traces: &Path) -> Result<Vec<ReceiptFetcher>, UserError> {
+    let open = |(chain, source): (&u64, &RpcSource)| {
+        let url = match source {
+            RpcSource::Url(url) => url.clone(),
+            RpcSource::Env(name) => env::var(name).ok_or_else(|| {
+                UserError::new(
+                    format!("the environment variable {name} is not set"),
+                    format!("set it to the URL of a node of chain {chain}"),
+                )
+            })?,
+        };
+        ReceiptFetcher::new(workspace, ProductionStore::open(traces)?, *chain, &url)
+    };
+    workspace.production.rpc.iter().map(open).collect()
+}
