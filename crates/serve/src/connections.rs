@@ -22,6 +22,8 @@ pub(crate) struct ConnectionLimits {
     pub connections: usize,
     /// Time for the head of a request, for the pause before it, and for a client to take a part of the answer.
     pub stall: Duration,
+    /// Only HTTP/1, so that no version has to be told from the first bytes.
+    pub is_http1: bool,
 }
 
 /// Accepts connections until the task is dropped, which closes them all. Further clients wait until one ends.
@@ -44,6 +46,10 @@ pub(crate) async fn accept(listener: TcpListener, router: Router, tls: Option<Tl
 async fn serve(stream: TcpStream, router: Router, tls: Option<TlsAcceptor>, limits: ConnectionLimits) {
     // Answers are small; waiting to fill a packet only delays them.
     drop(stream.set_nodelay(true));
+    // Versions are told apart before the time of a head begins, so a client that sends nothing would be kept for ever.
+    if !matches!(tokio::time::timeout(limits.stall, stream.peek(&mut [0])).await, Ok(Ok(1))) {
+        return;
+    }
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.stall));
     let stream = Box::pin(stream);
@@ -66,6 +72,7 @@ async fn serve_http(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static
         .max_header_list_size(u32::try_from(MAX_HEAD_BYTES).unwrap_or(u32::MAX))
         .keep_alive_interval(PING_EVERY)
         .keep_alive_timeout(limits.stall);
+    let http = if limits.is_http1 { http.http1_only() } else { http };
     // An error of one client affects only its own connection.
     drop(http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)).await);
 }

@@ -1,8 +1,9 @@
 //! Pages of runs and trials for a reader that never holds a whole list. Pages follow a key, never an offset, so that late pages cost what early ones do.
 
 use crate::search::{SearchIndex, SearchTerms};
-use crate::selection::{ListingQuery, RunQuery};
+use crate::selection::RunQuery;
 use crate::{Store, StoreError, StoredRun};
+use std::ops::Range;
 
 /// Outcome of a trial as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +77,18 @@ pub struct TrialPage {
     pub rows: Vec<TrialListing>,
     /// Absent on the last page. A page may have few rows and a next one: only so many trials are looked at for a page.
     pub next: Option<u64>,
+}
+
+/// Selection of trials for a list.
+#[derive(Debug, Clone)]
+pub(crate) struct ListingQuery<'q> {
+    pub run: i64,
+    pub filter: &'q TrialFilter,
+    /// Positions in the plan.
+    pub within: Range<u64>,
+    /// Positions to choose from; absent for all.
+    pub positions: Option<&'q [u64]>,
+    pub most: usize,
 }
 
 /// Positions in the plan that are looked at for one page.

@@ -2,13 +2,13 @@
 //! and the same results; one suite of tests runs over both.
 
 use crate::agent_output::AgentOutput;
-use crate::browse::TrialListing;
+use crate::browse::{ListingQuery, TrialListing};
 use crate::call_row::{CallKey, CallRow, CallStateCounts};
 use crate::error::StoreError;
 use crate::journal::JournalWrite;
 use crate::lock::RunLock;
 use crate::runs::{NewRun, RunColumns};
-use crate::selection::{ListingQuery, RunCounts, RunHead, RunQuery, TrialSelection, TrialText};
+use crate::selection::{RunCounts, RunHead, RunQuery, TrialSelection, TrialText};
 use crate::spending::RoleSpending;
 use crate::transcripts::{TrialColumn, TrialMatches, UnreadTrial};
 use crate::trials::TrialRow;

@@ -12,6 +12,7 @@ mod location;
 mod lock;
 mod open;
 pub mod postgres;
+mod private_file;
 pub mod production;
 mod run_listing;
 mod runs;

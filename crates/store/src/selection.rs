@@ -1,6 +1,5 @@
 //! Selections of runs and trials that engines answer.
 
-use crate::browse::TrialFilter;
 use std::ops::Range;
 
 /// Selection of runs. All but one name at most one run or a page.
@@ -22,18 +21,6 @@ pub(crate) struct TrialSelection {
     pub positions: Range<u64>,
     /// Events are most of a trial; without them they cannot be read from the row.
     pub with_events: bool,
-}
-
-/// Selection of trials for a list.
-#[derive(Debug, Clone)]
-pub(crate) struct ListingQuery<'q> {
-    pub run: i64,
-    pub filter: &'q TrialFilter,
-    /// Positions in the plan.
-    pub within: Range<u64>,
-    /// Positions to choose from; absent for all.
-    pub positions: Option<&'q [u64]>,
-    pub most: usize,
 }
 
 /// Counters of a run.

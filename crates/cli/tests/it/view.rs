@@ -367,7 +367,7 @@ fn html_report_of_the_reference_workspace_has_at_most_5_mb() {
 fn comparison_is_written_as_one_harmless_file() {
     let folder = folder_with_runs();
     let ids = folder.json(&["runs", "list"], 0);
-    let ids: Vec<&str> = ids["runs"].as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = ids["items"].as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap()).collect();
     folder.run(&["compare", ids[1], ids[0], "--report", "html=compare.html"]).assert_exit(1);
     let page = folder.read("compare.html");
     assert!(page.contains("Cases that flipped") && page.contains("regression"), "{page}");

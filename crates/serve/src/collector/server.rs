@@ -97,7 +97,7 @@ impl Collector {
             store: Mutex::new(ProductionStore::open(&traces)?),
             pending: Arc::new(Semaphore::new(limits.pending_bytes / 1024)),
         });
-        let bounds = ConnectionLimits { connections: limits.connections, stall: limits.request_timeout };
+        let bounds = ConnectionLimits { connections: limits.connections, stall: limits.request_timeout, is_http1: false };
         let (mut addresses, mut tasks) = (vec![], JoinSet::new());
         let mut listeners = vec![];
         for at in listen {

@@ -66,7 +66,7 @@ fn columns(agents: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let has_circle = (0..agents).all(|_| {
         let mut changed = false;
         for (from, to) in edges.iter().filter(|(from, to)| from != to) {
-            if columns[*to] <= columns[*from] && columns[*from] + 1 < agents {
+            if columns[*to] <= columns[*from] {
                 columns[*to] = columns[*from] + 1;
                 changed = true;
             }

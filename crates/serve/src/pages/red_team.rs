@@ -6,7 +6,9 @@ use maud::{Markup, html};
 use model::{AttackChannel, EffectLevel, OwaspCategory};
 
 /// Characters of an attack's text on the page.
-const MAX_ATTACK_CHARS: usize = 2_000;
+const MAX_ATTACK_CHARS: usize = 1_000;
+/// Findings of a subject on the page.
+const MAX_FINDINGS: usize = 60;
 
 /// Cell of the heat map.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,9 +151,10 @@ fn findings(run: &str, summary: &AttackSummary) -> Markup {
         @if summary.findings.is_empty() { p { "No attack reached an unsafe call." } } @else {
             div.wide tabindex="0" { table {
                 thead { tr { th scope="col" { "attack" } th scope="col" { "effect" } th scope="col" { "finding" } th.num scope="col" { "exposure" } } }
-                tbody { @for finding in &summary.findings { (finding_row(run, finding)) } }
+                tbody { @for finding in summary.findings.iter().take(MAX_FINDINGS) { (finding_row(run, finding)) } }
             } }
-            @if summary.more_findings > 0 { p.soft { (summary.more_findings) " further findings; " code { "bardo-eval redteam --format json" } " lists them" } }
+            @let more = summary.findings.len().saturating_sub(MAX_FINDINGS) + summary.more_findings;
+            @if more > 0 { p.soft { (more) " further findings; " code { "bardo-eval redteam --format json" } " lists them" } }
         }
     }
 }
@@ -201,6 +204,29 @@ fn effect_text(effect: EffectLevel) -> &'static str {
     }
 }
 
+/// Returns an amount with its thousands apart.
 fn dollars(usd: f64) -> String {
-    format!("{usd:.2} USD")
+    let text = format!("{usd:.2}");
+    let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
+    let mut grouped = String::new();
+    for (n, digit) in whole.chars().enumerate() {
+        if n > 0 && (whole.len() - n).is_multiple_of(3) && whole.as_bytes()[n - 1].is_ascii_digit() {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("{grouped}.{cents} USD")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_apart() {
+        assert_eq!(
+            (dollars(31_134_390.0).as_str(), dollars(0.5).as_str(), dollars(999.994).as_str()),
+            ("31,134,390.00 USD", "0.50 USD", "999.99 USD")
+        );
+    }
 }

@@ -49,7 +49,7 @@ impl ViewerState {
 }
 
 /// Bounds of the server: browsers open six connections each.
-const LIMITS: ConnectionLimits = ConnectionLimits { connections: 64, stall: Duration::from_secs(5) };
+const LIMITS: ConnectionLimits = ConnectionLimits { connections: 64, stall: Duration::from_secs(5), is_http1: true };
 
 /// Server that is bound to its port and does not answer yet.
 #[derive(Debug)]

@@ -9,6 +9,8 @@ use store::{SearchIndex, SearchPosition, StoreError, TrialFilter, TrialListing};
 /// Trials on a page, and trials with the words that are looked at for it.
 const MOST: usize = 50;
 const MAX_MATCHES: usize = 500;
+/// Batches of them that are looked at before an empty page is shown.
+const MAX_BATCHES: usize = 6;
 /// Bytes of events that are searched for a snippet.
 const MAX_EVENTS_BYTES: usize = 1 << 20;
 
@@ -18,15 +20,32 @@ pub(super) struct FoundTrials {
     pub next: Option<SearchPosition>,
 }
 
-/// Finds trials before a place, the newest run first, and within a run the last position first.
+/// Finds trials before a place, the newest run first, and within a run the last position first. Goes on for a while if the other filters let none of
+/// the trials with the words through.
 pub(super) fn find_trials(
     pooled: &PooledStore,
     index: &SearchIndex,
     filter: &TrialFilter,
     before: Option<SearchPosition>,
 ) -> Result<FoundTrials, StoreError> {
+    let mut found = find_batch(pooled, index, filter, before)?;
+    for _ in 1..MAX_BATCHES {
+        match found.next {
+            Some(next) if found.trials.is_empty() => found = find_batch(pooled, index, filter, Some(next))?,
+            Some(_) | None => break,
+        }
+    }
+    Ok(found)
+}
+
+fn find_batch(
+    pooled: &PooledStore,
+    index: &SearchIndex,
+    filter: &TrialFilter,
+    before: Option<SearchPosition>,
+) -> Result<FoundTrials, StoreError> {
     let places = index.find_before(&filter.terms, before, MAX_MATCHES)?;
-    let is_exhausted = places.len() < MAX_MATCHES;
+    let next = if places.len() < MAX_MATCHES { None } else { places.last().copied() };
     let mut by_run: BTreeMap<i64, Vec<u64>> = BTreeMap::new();
     places.iter().for_each(|at| by_run.entry(at.run).or_default().push(at.n));
     let words = filter.terms.words();
@@ -43,7 +62,6 @@ pub(super) fn find_trials(
             trials.push(found_trial(pooled, (run, &id), trial, &words)?);
         }
     }
-    let next = if is_exhausted { None } else { places.last().copied() };
     Ok(FoundTrials { trials, next })
 }
 

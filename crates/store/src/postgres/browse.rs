@@ -3,9 +3,8 @@
 use super::PgEngine;
 use super::session::PgParam;
 use super::text::{encode, get, get_count, get_text};
-use crate::browse::{like_pattern, signed};
+use crate::browse::{ListingQuery, like_pattern, signed};
 use crate::engine::BrowseTable;
-use crate::selection::ListingQuery;
 use crate::{StoreError, StoredOutcome, TrialListing};
 use tokio_postgres::Row;
 

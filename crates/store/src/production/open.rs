@@ -2,7 +2,8 @@
 
 use super::ProductionStore;
 use crate::StoreError;
-use crate::sqlite::{create_private, ignore_in_git};
+use crate::private_file::create_private;
+use crate::sqlite::ignore_in_git;
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;

@@ -8,7 +8,7 @@ mod words;
 
 pub use query::{SearchPosition, SearchTerms};
 
-use crate::sqlite::create_private;
+use crate::private_file::create_private;
 use crate::{Store, StoreError};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! Pages of runs and trials in SQLite, and texts for the search index.
 
 use super::SqliteEngine;
-use crate::browse::{like_pattern, signed};
-use crate::call_row::CallRow;
+use crate::browse::{ListingQuery, like_pattern, signed};
+use crate::calls::CallRow;
 use crate::engine::BrowseTable;
-use crate::selection::{ListingQuery, RunCounts, RunHead};
+use crate::selection::{RunCounts, RunHead};
 use crate::{StoreError, StoredOutcome, TrialListing};
 use rusqlite::{OptionalExtension, Row, named_params, params};
 

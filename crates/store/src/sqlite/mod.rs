@@ -12,7 +12,7 @@ mod trials;
 
 pub use busy::set_busy_notice;
 pub use migrate::OutcomeRule;
-pub(crate) use open::{create_private, ignore_in_git};
+pub(crate) use open::ignore_in_git;
 
 use crate::StoreError;
 use crate::engine::StoreEngine;

@@ -5,6 +5,7 @@ use super::busy::wait_for_lock;
 use super::migrate::{OutcomeRule, convert_v1, convert_v2};
 use super::schema::{AGENT_OUTPUT, SCHEMA, SCHEMA_VERSION};
 use crate::StoreError;
+use crate::private_file::create_private;
 use model::{CaseOutcome, Ending, Score};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::path::Path;
@@ -72,16 +73,6 @@ fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
         found if found > SCHEMA_VERSION => Err(StoreError::NewerVersion { found, known: SCHEMA_VERSION }),
         _ => Err(StoreError::ReadOnly { why: "it has an older format and cannot be converted" }),
     }
-}
-
-/// Creates the file so that only its owner can read it: transcripts and replies are in it. SQLite gives its other files the same mode.
-/// A failure is reported when SQLite opens the file.
-pub(crate) fn create_private(path: &Path) {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _existing = options.open(path);
 }
 
 /// Keeps the default folder of stores out of git, whichever repository it lies in. Other folders are the user's.

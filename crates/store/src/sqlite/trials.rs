@@ -1,8 +1,9 @@
 //! Trials, output of agents and counters in SQLite.
 
 use super::SqliteEngine;
+use crate::browse::ListingQuery;
 use crate::engine::{TakeTrial, TrialTable};
-use crate::selection::{ListingQuery, TrialSelection};
+use crate::selection::TrialSelection;
 use crate::transcripts::{TrialColumn, TrialTexts, parse_trial_id};
 use crate::{AgentOutput, StoreError, TrialListing, TrialMatches, TrialPosition, TrialRow, UnreadTrial};
 use model::Trial;
