@@ -2,13 +2,12 @@
 //! and resumed like other runs.
 
 use crate::prepare::RunFunds;
-use crate::run_store::{LockedRun, RunStoreError, open_store, timestamp};
+use crate::run_store::{LockedRun, RunStoreError, create_store, timestamp};
 use model::{ContentHash, GateVerdicts, Money, RecordHasher, RunClaim, Score, Transcript, Trial, scores_to_json};
 use run::{Clock, OpenRun};
 use score::outcome::case_outcome;
 use serde_json::json;
-use std::path::Path;
-use store::{Journal, JournalWrite, NewRun, RunLock, Store, StoreError, TrialRow};
+use store::{Journal, JournalWrite, NewRun, RunLock, Store, StoreError, StoreLocation, TrialRow};
 
 /// Config as it is stored, without its secrets.
 #[derive(Debug, Clone)]
@@ -46,17 +45,13 @@ pub struct ConfigRun {
 }
 
 impl ConfigRun {
-    /// Starts a run in a file, and connects the budget and the ledger to it.
+    /// Starts a run in a store, and connects the budget and the ledger to it.
     ///
     /// # Errors
     /// If it cannot be stored: a run that cannot be kept spends nothing.
-    pub fn begin(path: &Path, plan: &ConfigPlan, funds: &RunFunds, clock: Clock) -> Result<Self, RunStoreError> {
-        let unusable = |why: RunStoreError| RunStoreError::Unusable { path: path.to_owned(), why: why.to_string() };
-        let open = || -> Result<Store, RunStoreError> {
-            std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-            Ok(open_store(path)?)
-        };
-        Self::begin_in(open().map_err(unusable)?, plan, funds, clock)
+    pub fn begin(location: &StoreLocation, plan: &ConfigPlan, funds: &RunFunds, clock: Clock) -> Result<Self, RunStoreError> {
+        let store = create_store(location).map_err(|error| RunStoreError::unusable(location, &error))?;
+        Self::begin_in(store, plan, funds, clock)
     }
 
     /// Starts a run that is not kept.

@@ -53,7 +53,9 @@ pub use logs::{
     TrialShare,
 };
 pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
-pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, cache_ttl_s, prepare, prepare_for_watch, uses_recordings};
+pub use prepare::{
+    AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, cache_ttl_s, prepare, prepare_for_watch, uses_recordings,
+};
 pub use production::{
     BudgetBurn, DriftReplay, JudgeFactory, JudgeSpending, LatencyRow, ProductionAlert, ProductionReport, ProductionWorker, ReceiptAnswer,
     ReceiptFetcher, ReportWindow, ReviewStep, SettleResult, SpendRow, TraceJudge, TraceReviewer, UsageTable, WorkerStep, draft_from_trace,

@@ -52,19 +52,15 @@ impl RunHandle {
     /// If its store cannot be written: a run that cannot be kept spends nothing.
     pub fn begin(destination: &RunDestination, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
         match destination {
-            RunDestination::Store(location) => Self::in_store(location, prepared).map_err(|error| {
-                let remedy = if let RunStoreError::Store(error @ StoreError::Postgres(_)) = &error { error.remedy() } else { "" };
-                RunStoreError::Unusable { location: location.clone(), why: error.to_string(), remedy }
-            }),
+            RunDestination::Store(location) => {
+                Self::in_store(location, prepared).map_err(|error| RunStoreError::unusable(location, &error))
+            }
             RunDestination::Memory => Self::in_memory(prepared),
         }
     }
 
     fn in_store(location: &StoreLocation, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
-        if location.file().is_some() {
-            std::fs::create_dir_all(location.folder())?;
-        }
-        Self::new(open_store(location)?, prepared, RunStorage::Store)
+        Self::new(create_store(location)?, prepared, RunStorage::Store)
     }
 
     /// Starts a run that exists as long as the handle.

@@ -17,6 +17,14 @@ pub fn open_store(location: impl Into<StoreLocation>) -> Result<Store, StoreErro
     Store::open(location, case_outcome)
 }
 
+/// Opens or creates a store, with the folder of its file.
+pub(crate) fn create_store(location: &StoreLocation) -> Result<Store, RunStoreError> {
+    if location.file().is_some() {
+        std::fs::create_dir_all(location.folder())?;
+    }
+    Ok(open_store(location)?)
+}
+
 /// Opens a store; returns nothing and creates nothing if there is none.
 pub fn open_existing_store(location: &StoreLocation) -> Result<Option<Store>, StoreError> {
     Store::open_existing(location, case_outcome)
@@ -60,6 +68,14 @@ pub enum RunStoreError {
     Changed { run: String, what: &'static str },
     #[error("the journal cannot be started: {0}")]
     Thread(#[from] std::io::Error),
+}
+
+impl RunStoreError {
+    /// Returns the error of a run that cannot be kept and so does not start.
+    pub(crate) fn unusable(location: &StoreLocation, error: &Self) -> Self {
+        let remedy = if let Self::Store(error @ StoreError::Postgres(_)) = error { error.remedy() } else { "" };
+        Self::Unusable { location: location.clone(), why: error.to_string(), remedy }
+    }
 }
 
 impl From<RunStoreError> for UserError {

@@ -2,7 +2,7 @@
 
 use super::SqliteEngine;
 use crate::browse::{ListingQuery, like_pattern, signed};
-use crate::calls::CallRow;
+use crate::call_row::CallRow;
 use crate::engine::BrowseTable;
 use crate::selection::{RunCounts, RunHead};
 use crate::{StoreError, StoredOutcome, TrialListing};

@@ -7,7 +7,7 @@ use ::run::providers::cassette::{CassetteStore, FileCassette};
 use ::run::providers::{CassetteMode, ProviderConfig};
 use ::run::{Clock, SecretRedactor};
 use campaign::{RunFunds, cache_ttl_s};
-use model::{Location, Problem};
+use model::{CaseTexts, Location, Problem};
 use promptfoo::{KnownPrice, ModelSetup, OLLAMA_URL, PromptfooSuite, SuiteModels, TestRow, key_variable};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -87,7 +87,7 @@ fn cassette(args: &PromptfooArgs, folder: &Path, name: &str) -> Result<CassetteM
 
 /// Returns the prices of the models of the workspace.
 fn known_prices(source: &WorkspaceSource) -> Vec<KnownPrice> {
-    let subjects = source.open().map(|workspace| workspace.subjects).unwrap_or_default();
+    let subjects = source.open(CaseTexts::Dropped).map(|workspace| workspace.subjects).unwrap_or_default();
     let known = subjects
         .iter()
         .filter_map(|file| Some(KnownPrice { provider: file.provider, model: file.model.clone()?, price: file.price.clone()? }));

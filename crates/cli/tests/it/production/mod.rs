@@ -1,7 +1,7 @@
 //! `collect`, `watch` and `case new --trace`: production traces from the wire to a verdict.
 
-mod judged;
 pub(crate) mod collecting;
+mod judged;
 mod killed;
 mod receipts;
 mod reference;
