@@ -65,7 +65,7 @@ async fn serve(io: &CliOutput, source: &WorkspaceSource, workspace: Workspace, a
     io.print_result(&text, ExitKind::Clean);
     io.print_message("the address works once, then a cookie opens the pages; press Ctrl-C to stop");
     if args.open {
-        open_browser(io, &args.store.store, &url);
+        open_browser(io, &args.store.store.folder(), &url);
     }
     let workspace = Arc::new(workspace);
     let reports = StoredReports {
@@ -84,15 +84,15 @@ async fn serve(io: &CliOutput, source: &WorkspaceSource, workspace: Workspace, a
     let served = server.serve(sources, secrets, stop).await.map_err(UserError::caused_by);
     if args.open {
         // The token in it was used or will never be.
-        drop(files::remove_if_exists(&args.store.store.with_file_name(OPENER)));
+        drop(files::remove_if_exists(&args.store.store.folder().join(OPENER)));
     }
     served
 }
 
 /// Page that leads to the address. Other users of the machine can see the arguments of a program, so the browser is given this file instead of the
 /// address with its token.
-fn write_opener(store: &Path, url: &str) -> std::io::Result<PathBuf> {
-    let path = std::path::absolute(store.with_file_name(OPENER))?;
+fn write_opener(folder: &Path, url: &str) -> std::io::Result<PathBuf> {
+    let path = std::path::absolute(folder.join(OPENER))?;
     let page = format!(
         "<!DOCTYPE html><title>bardo-eval</title><meta http-equiv=\"refresh\" content=\"0;url={url}\"><a href=\"{url}\">Open the viewer</a>\n"
     );
@@ -101,11 +101,11 @@ fn write_opener(store: &Path, url: &str) -> std::io::Result<PathBuf> {
 }
 
 /// Opens the default browser. The address is printed as well, so a failure is only a message.
-fn open_browser(io: &CliOutput, store: &Path, url: &str) {
+fn open_browser(io: &CliOutput, folder: &Path, url: &str) {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let start =
         |opener: PathBuf| Command::new(program).arg(opener).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    if let Err(error) = write_opener(store, url).and_then(start) {
+    if let Err(error) = write_opener(folder, url).and_then(start) {
         io.print_message(&format!("cannot start {program}: {error}; open the address yourself"));
     }
 }

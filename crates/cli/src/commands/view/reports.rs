@@ -6,16 +6,15 @@ use campaign::{open_store, stored_run_workspace};
 use model::{GateWindow, Workspace};
 use serve::pages::{AttackSummary, ProductionSummary};
 use serve::viewer::ViewerReports;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use store::{Store, StoreError, StoredRun};
+use store::{Store, StoreError, StoreLocation, StoredRun};
 
 /// Workspaces of runs that are kept. One with attacks is several times as large as the plain one.
 const MAX_KEPT: usize = 2;
 
 /// Store, workspace and traces of a viewer.
 pub(super) struct StoredReports {
-    pub store: PathBuf,
+    pub store: StoreLocation,
     pub workspace: Arc<Workspace>,
     pub production: ProductionReader,
     /// By run id, the last one used first.
