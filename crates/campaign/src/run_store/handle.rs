@@ -1,7 +1,7 @@
 //! Handle of a stored run that is being written.
 
 use super::locked_run::LockedRun;
-use super::{RunDestination, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
+use super::{RunDestination, RunOrigin, RunStorage, RunStoreError, create_store, timestamp};
 use crate::plan::RunPlan;
 use crate::prepare::PreparedRun;
 use crate::summary::RunSummary;
