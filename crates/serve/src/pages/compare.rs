@@ -2,7 +2,7 @@
 
 use super::frame::{PageAssets, frame};
 use super::trial::{TimelineView, score_list, timeline};
-use super::{query_value, shown};
+use super::{query_value, shown, shown_within};
 use maud::{Markup, html};
 use model::{Score, Transcript, Workspace};
 use present::cause_text::cause;
@@ -10,6 +10,9 @@ use score::pairing::{ChangeVerdict, FlipDirection, PairedSlice, RunComparison};
 
 /// Cases of a group of flips on the page.
 const MAX_FLIPS: usize = 25;
+
+/// Characters of the label of a run to choose.
+const MAX_LABEL_CHARS: usize = 120;
 
 /// Runs to choose from.
 #[derive(Debug)]
@@ -61,7 +64,7 @@ pub fn comparison_file(comparisons: &[(String, ComparePage<'_>)]) -> String {
 fn run_choice(name: &str, label: &str, choice: &CompareChoice, chosen: &str) -> Markup {
     html! {
         label { (label) select name=(name) {
-            @for (id, text) in &choice.runs { option value=(id) selected[id == chosen] { (shown(text)) } }
+            @for (id, text) in &choice.runs { option value=(id) selected[id == chosen] { (shown_within(text, MAX_LABEL_CHARS)) } }
         } }
     }
 }

@@ -131,7 +131,7 @@ fn facts_list(page: &RunPage<'_>) -> Markup {
     html! {
         dl.facts {
             dt { "subject" } dd { (shown(&facts.subjects.join(", "))) }
-            dt { "started" } dd { (facts.started) @if let Some(ended) = &facts.ended { ", ended " (ended) } }
+            dt { "started" } dd { (shown(&facts.started)) @if let Some(ended) = &facts.ended { ", ended " (shown(ended)) } }
             dt { "workspace" } dd { (shown(&facts.workspace)) (version) }
             @if let Some(tier) = facts.tier { dt { "tier" } dd { (tier) } }
             dt { "trials" }
@@ -194,7 +194,7 @@ fn gate_row(page: &RunPage<'_>, line: &GateLine<'_>) -> Markup {
     html! {
         tr {
             th scope="row" {
-                (line.gate)
+                (shown(line.gate))
                 @if page.facts.subjects.len() > 1 { div.soft { (shown(line.subject)) } }
                 @if !why.is_empty() { div.soft { (shown(why)) } }
             }
@@ -246,9 +246,9 @@ fn slices(judgements: &[GateResult]) -> Markup {
             @let names: BTreeSet<&str> = results.iter().map(|(name, _)| *name).collect();
             @let gates: BTreeSet<&str> = results.iter().map(|(_, result)| result.gate.as_str()).collect();
             details open[names.len() <= 12] {
-                summary { (names.len()) " × " (kind) }
+                summary { (names.len()) " × " (shown(kind)) }
                 div.wide tabindex="0" { table.heat {
-                    thead { tr { th scope="col" { (kind) } @for gate in &gates { th scope="col" { (gate) } } } }
+                    thead { tr { th scope="col" { (shown(kind)) } @for gate in &gates { th scope="col" { (shown(gate)) } } } }
                     tbody {
                         @for name in &names {
                             tr {
