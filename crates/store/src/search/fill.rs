@@ -39,6 +39,11 @@ impl SearchIndex {
                 self.remove_run(state.run)?;
                 self.set_run(state.run, &state.id, false, &RunCounts::default())?;
             }
+            if left == 0 {
+                // Looking for what is missing in every later run would cost more than adding it.
+                behind += 1;
+                continue;
+            }
             let (added, is_covered) = self.update_run(store, state.run, left)?;
             left = left.saturating_sub(added);
             if is_covered {
