@@ -35,7 +35,7 @@ pub fn read_for_import(file: &str, text: &str, files: &dyn SuiteFiles) -> (Promp
     read_with(file, text, files, (AssertionMode::Strict, FilePlaces::Import))
 }
 
-/// Whether lines of JSON files are known.
+/// Knowledge of the lines of JSON files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FilePlaces {
     Unknown,

@@ -273,7 +273,7 @@ fn subject_file(provider: &ProviderSpec) -> Result<Option<String>, &'static str>
     }
     if let Ok(Some(price)) = crate::model_request::price_of(&provider.config) {
         let per_mtok = |money: model::Money| money.as_usd();
-        file["price"] = json!({ "input_per_mtok": per_mtok(price.input_per_mtok), "output_per_mtok": per_mtok(price.output_per_mtok), "as_of": "2026-01-01" });
+        file["price"] = json!({ "input_per_mtok": per_mtok(price.input_per_mtok), "output_per_mtok": per_mtok(price.output_per_mtok), "as_of": "not stated in the config" });
     }
     serde_json::to_string_pretty(&file).map(|text| Some(format!("{text}\n"))).map_err(|_| "its settings cannot be written")
 }

@@ -1,8 +1,8 @@
 //! Memory of cases: what most cases do not have takes no room in each of them.
 
+use bardo_eval_score::example::ExampleWorkspace;
 use model::suite::Case;
 use model::{CaseTexts, Workspace};
-use score::example::ExampleWorkspace;
 
 /// Bytes of a case without its texts and arguments. A larger case needs more memory in workspaces of 100,000 cases.
 const MAX_CASE_BYTES: usize = 640;

@@ -38,7 +38,7 @@ pub enum ReadFailure {
     /// Another attempt may succeed.
     #[error("{0}")]
     Later(String),
-    /// What the node says cannot be true.
+    /// Answer of the node that cannot be true.
     #[error("{0}")]
     Wrong(String),
 }
