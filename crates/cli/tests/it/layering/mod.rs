@@ -210,7 +210,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("score", "production", &["example", "scorers"]),
     ("score", "quality", &["compare", "confusability", "scorers"]),
     ("score", "questions", &["example", "statistics"]),
-    ("score", "rules", &["compare", "example"]),
+    ("score", "rules", &["compare", "example", "facts"]),
     ("score", "sample_run", &[]),
     (
         "score",
