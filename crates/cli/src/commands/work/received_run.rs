@@ -75,7 +75,12 @@ impl ReceivedWorkspace {
         let index = queue.files.clone();
         let found = client.call_blocking(move |connection| connection.read_files(&index))?;
         check_files(&found)?;
-        let folder = tempfile::Builder::new().prefix("bardo-eval-work.").tempdir().map_err(UserError::caused_by)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("bardo-eval-work.");
+        // Expected answers are in it: other users of the machine must not read them.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder.tempdir().map_err(UserError::caused_by)?;
         let texts = || found.iter().map(|(path, text)| (path.as_str(), text.as_str()));
         files::write_folder(folder.path(), texts()).map_err(UserError::caused_by)?;
         let in_workspace = texts().filter(|(path, _)| !path.starts_with("cassettes/"));
