@@ -45,7 +45,7 @@ pub enum QueueWrite {
 #[derive(Debug, Default)]
 pub(super) struct WriteGroup {
     pub(super) writes: Vec<QueueWrite>,
-    pub(super) finished: Vec<Box<TrialRow>>,
+    pub(super) finished: Vec<TrialRow>,
     /// Subjects and number of trials to claim.
     pub(super) claims: Vec<(Vec<u64>, u64)>,
     pub(super) tickets: Vec<CallTicket>,
@@ -98,7 +98,7 @@ impl WriteGroup {
         if self.finished.is_empty() {
             return Ok(vec![]);
         }
-        let rows: Vec<&TrialRow> = self.finished.iter().map(Box::as_ref).collect();
+        let rows: Vec<&TrialRow> = self.finished.iter().collect();
         let stored = finish(sql, lease, &rows)?;
         let trials: Vec<&str> = rows.iter().map(|row| row.trial.id.as_str()).collect();
         fail_dropped_calls(sql, lease, &trials, change)?;

@@ -198,7 +198,7 @@ impl WriterLoop {
                     callbacks.tickets.push(callback);
                 }
                 WriterJob::Finish(row, callback) => {
-                    group.finished.push(row);
+                    group.finished.push(*row);
                     callbacks.finished.push(callback);
                 }
                 WriterJob::Claim(subjects, most, callback) => {
@@ -239,10 +239,12 @@ impl WriterLoop {
         }
         let lease = self.lease;
         self.connection.transaction(|sql| group.apply(sql, &lease)).map_err(|error| {
-            let failure = match error {
-                StoreError::LeaseLost => WriterFailure::LeaseLost,
-                StoreError::Postgres(fault) => WriterFailure::Server(fault),
-                other => WriterFailure::Other(other.to_string()),
+            let failure = if let StoreError::LeaseLost = error {
+                WriterFailure::LeaseLost
+            } else if let StoreError::Postgres(fault) = error {
+                WriterFailure::Server(fault)
+            } else {
+                WriterFailure::Other(error.to_string())
             };
             self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure).clone()
         })
