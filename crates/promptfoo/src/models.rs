@@ -148,10 +148,7 @@ fn build_model(spec: &ProviderSpec, setup: &ModelSetup<'_>) -> Result<SuiteModel
     let cassette = (setup.cassette)(&file.name.value).map_err(|why| (why, String::new()))?;
     let price = file.price.clone();
     let provider = build_provider(&file, key, &setup.config, cassette).map_err(|why| {
-        let remedy = match &why {
-            ProviderBuildError::NoKey(name) => format!("set {name}"),
-            other => other.remedy().to_owned(),
-        };
+        let remedy = if let ProviderBuildError::NoKey(name) = &why { format!("set {name}") } else { why.remedy().to_owned() };
         (why.to_string(), remedy)
     })?;
     Ok(SuiteModel { provider, price })

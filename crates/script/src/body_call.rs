@@ -53,7 +53,15 @@ fn answer<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<ScriptRep
         Type::BigInt => return Ok(returned("bigint", serde_json::Value::Null)),
         Type::String => "string",
         Type::Int | Type::Float => "number",
-        _ => "object",
+        Type::Null
+        | Type::Bool
+        | Type::Array
+        | Type::Promise
+        | Type::Exception
+        | Type::Proxy
+        | Type::Object
+        | Type::Module
+        | Type::Unknown => "object",
     };
     match ctx.json_stringify(value.clone()).catch(ctx) {
         Ok(text) => {

@@ -68,7 +68,7 @@ enum TraceAnswer {
     Given {
         question: Option<JudgeQuestion>,
         answer: String,
-        happened: Option<EventKind>,
+        happened: Option<Box<EventKind>>,
     },
     Unfunded,
     /// The harness failed, so that the trace is asked about later.
@@ -163,10 +163,10 @@ impl<'w> TraceReviewer<'w> {
             }
             TraceAnswer::Later => return Ok(ReviewOutcome::Later),
         };
-        let is_unusable = matches!(happened, Some(EventKind::Misjudged { .. }));
+        let is_unusable = matches!(happened.as_deref(), Some(EventKind::Misjudged { .. }));
         transcript.events.retain(|event| !matches!(event.happened, EventKind::Judged { .. } | EventKind::Misjudged { .. }));
         if let Some(happened) = happened {
-            append_event(&mut transcript.events, "judge", happened);
+            append_event(&mut transcript.events, "judge", *happened);
         }
         let claim = RunClaim { tier: None, confidence: None, rule_out: None, trust_claims: false };
         let scorers: Vec<_> = scorer(ScorerId::Judged).into_iter().collect();
@@ -194,7 +194,7 @@ impl<'w> TraceReviewer<'w> {
             Err(JudgeFault::Provider(fault)) if fault.kind == FaultKind::Harness => return TraceAnswer::Later,
             Err(fault) => (fault.to_string(), misjudged(fault.to_string())),
         };
-        TraceAnswer::Given { question: Some(question), answer, happened: Some(happened) }
+        TraceAnswer::Given { question: Some(question), answer, happened: Some(Box::new(happened)) }
     }
 
     /// Returns a case whose only expectation is the rubric.

@@ -231,7 +231,7 @@ impl QueueWatch<'_> {
         };
         let waited = self.quiet.stranded.get_or_insert_with(|| clock.stopwatch()).elapsed();
         self.quiet.since = clock.stopwatch();
-        Ok((waited >= self.worker_wait).then(|| StrandedTrials { reasons, waited_s: waited.as_secs(), ..stranded }))
+        Ok((waited >= self.worker_wait).then_some(StrandedTrials { reasons, waited_s: waited.as_secs(), ..stranded }))
     }
 
     /// Takes over the sums of the budget, for progress and advice.

@@ -61,7 +61,7 @@ pub enum RunStoreError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("the run could not be stored in {location}: {why}")]
-    Unusable { location: StoreLocation, why: String, remedy: &'static str },
+    Unusable { location: Box<StoreLocation>, why: String, remedy: &'static str },
     #[error("run {0} is complete")]
     Complete(String),
     #[error("run {run} has a different plan: {what}")]
@@ -74,7 +74,7 @@ impl RunStoreError {
     /// Returns the error of a run that cannot be kept and so does not start.
     pub(crate) fn unusable(location: &StoreLocation, error: &Self) -> Self {
         let remedy = if let Self::Store(error @ StoreError::Postgres(_)) = error { error.remedy() } else { "" };
-        Self::Unusable { location: location.clone(), why: error.to_string(), remedy }
+        Self::Unusable { location: Box::new(location.clone()), why: error.to_string(), remedy }
     }
 }
 

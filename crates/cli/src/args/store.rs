@@ -46,7 +46,7 @@ impl StoreArgs {
     pub(crate) fn store_flag(&self) -> String {
         match &self.store {
             StoreLocation::File(path) if path.as_os_str() == STORE => String::new(),
-            location => format!(" --store {}", shell_quoted(&location.to_string())),
+            StoreLocation::File(_) | StoreLocation::Postgres(_) => format!(" --store {}", shell_quoted(&self.store.to_string())),
         }
     }
 }

@@ -88,7 +88,7 @@ fn interrupts_are_never_booked_on_the_agent() {
 
 /// Returns the endings of all trials in a store.
 fn endings(folder: &TestFolder, store: &str) -> Vec<String> {
-    let store = campaign::open_store(&folder.path(store)).unwrap();
+    let store = campaign::open_store(folder.path(store)).unwrap();
     let mut endings = vec![];
     for run in store.runs().unwrap() {
         store

@@ -116,7 +116,7 @@ pub(super) fn timeline(view: &TimelineView<'_>) -> Markup {
         let effects: Vec<String> = formatter.effect_lines(event).iter().map(|effect| shown(effect)).collect();
         (shown(&formatter.event_line(event)), effects)
     };
-    let texts: Vec<(usize, &Event, (String, Vec<String>))> =
+    let texts: Vec<(usize, &Event, _)> =
         transcript.events.iter().enumerate().skip(from).take(MAX_EVENTS).map(|(at, event)| (at, event, shown_event(event))).collect();
     let lengths = texts.iter().map(|(_, _, (line, effects))| line.len() + effects.iter().map(String::len).sum::<usize>());
     let end = events_on_page(lengths, from);

@@ -9,10 +9,13 @@ use store::{StoreError, StoredRun};
 /// Runs whose summaries are kept.
 const MAX_KEPT: usize = 8;
 
+/// Run id, number of trials that ended, and the summaries of them.
+type KeptSummaries = (String, u64, Arc<[AttackSummary]>);
+
 /// Summaries by run id and number of trials that ended, so that a run in progress is read again.
 #[derive(Debug, Default)]
 pub(super) struct AttackCache {
-    kept: Mutex<Vec<(String, u64, Arc<[AttackSummary]>)>>,
+    kept: Mutex<Vec<KeptSummaries>>,
 }
 
 impl AttackCache {

@@ -12,10 +12,10 @@ pub(super) enum WorkStop {
 
 impl From<StoreError> for WorkStop {
     fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::OtherProgram { .. } => WorkStop::Refused(vec![error.into()]),
-            error => WorkStop::Failed(error.to_string(), error.remedy()),
+        if let StoreError::OtherProgram { .. } = error {
+            return WorkStop::Refused(vec![error.into()]);
         }
+        WorkStop::Failed(error.to_string(), error.remedy())
     }
 }
 

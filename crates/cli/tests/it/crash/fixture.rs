@@ -72,7 +72,7 @@ impl CrashFixture {
     }
 
     pub(crate) fn store(&self) -> Store {
-        campaign::open_store(&self.path(".bardo-eval/store.sqlite")).unwrap()
+        campaign::open_store(self.path(".bardo-eval/store.sqlite")).unwrap()
     }
 
     pub(crate) fn folder(&self) -> &Path {

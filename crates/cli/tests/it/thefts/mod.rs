@@ -40,7 +40,7 @@ fn run(folder: &TestFolder, subject: &str, chain: &str) -> (Value, MissesByCase)
     let args = ["run", "--subject", subject, "--suite", "behavior/thefts", "--chain", chain, "--format", "json", "--concurrency", "4"];
     let ran = folder.run_with_anvil(&args, 600);
     let report = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
-    let store = open_store(&folder.path(".bardo-eval/store.sqlite")).unwrap();
+    let store = open_store(folder.path(".bardo-eval/store.sqlite")).unwrap();
     let latest = store.runs().unwrap().into_iter().max_by_key(|run| run.run).expect("a stored run");
     let mut misses = MissesByCase::new();
     let collect = |trial: model::Trial, _, scores: model::TrialScores| {
