@@ -49,9 +49,8 @@ impl TestPlace {
                 let mut statement = connection.prepare(sql).unwrap();
                 let mut rows = statement.query([]).unwrap();
                 let Some(first) = rows.next().unwrap() else { return String::new() };
-                match first.get_ref(0).unwrap() {
-                    rusqlite::types::ValueRef::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
-                    other => other.as_i64().unwrap().to_string(),
+                let first = first.get_ref(0).unwrap();
+                first.as_str().map_or_else(|_| first.as_i64().unwrap().to_string(), str::to_owned)
                 }
             }
             StoreLocation::Postgres(target) => {
