@@ -51,7 +51,6 @@ impl TestPlace {
                 let Some(first) = rows.next().unwrap() else { return String::new() };
                 let first = first.get_ref(0).unwrap();
                 first.as_str().map_or_else(|_| first.as_i64().unwrap().to_string(), str::to_owned)
-                }
             }
             StoreLocation::Postgres(target) => {
                 let sql = format!("SET search_path TO {}; {sql}", postgres::SCHEMA_NAME);
