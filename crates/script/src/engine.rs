@@ -76,7 +76,7 @@ impl ScriptEngine {
         drop(realm);
         match reply {
             ScriptReply::Stopped(_) if is_reused && reply == out_of_memory(limits) => self.in_realm(size, limits, run),
-            // What was stopped may have left anything behind: its runtime is not used again.
+            // A stopped script may have left anything behind, so its runtime is not used again.
             ScriptReply::Stopped(_) => reply,
             ScriptReply::Returned { .. } | ScriptReply::Rendered(_) | ScriptReply::Threw(_) => {
                 if realms.clean() {

@@ -122,7 +122,7 @@ impl<'a> DelegatedContext<'a> {
         let is_part = |found: &Vec<T>| self.of_compound && !found.is_empty();
         let same = |found: &Vec<T>| (all_there(found) || is_part(found)) && nothing_else(found);
         let first = self.calls.iter().map(|call| part(&call.terms)).find(|found| !found.is_empty());
-        // What was handed over otherwise, no call of an agent that knew nothing else can mend.
+        // A call cannot mend a hand-over that states another value: the agent knew nothing else.
         let other = |found: &Vec<T>| !found.is_empty() && !wanted.iter().any(|one| found.contains(one));
         let is_changed = [&self.named, &self.typed, &self.told].into_iter().any(|terms| other(part(terms)));
         // A call may use one of several chains or payees, but no other.
