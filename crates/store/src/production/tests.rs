@@ -1,11 +1,55 @@
+//! Tests of a store of production traces, on both engines.
+
+use super::engine::{AlertTable, ReceiptTable};
+use super::sqlite::SqliteTraces;
 use super::*;
+use crate::tests::TestPlace;
+use crate::{StoreError, StoreLocation};
 
 const LIMITS: SpanLimits = SpanLimits { spans: 5, bytes: 1_000 };
 
-fn store() -> (tempfile::TempDir, ProductionStore) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = ProductionStore::open(&folder.path().join("production.sqlite")).unwrap();
-    (folder, store)
+/// Makes a test on each engine of every function.
+macro_rules! on_both_engines {
+    ($($test:ident)*) => {
+        $(mod $test {
+            use crate::tests::TestPlace;
+
+            #[test]
+            fn on_sqlite() {
+                super::super::$test(&TestPlace::sqlite());
+            }
+
+            #[test]
+            fn on_postgres() {
+                super::super::$test(&TestPlace::postgres());
+            }
+        })*
+    };
+}
+
+mod engines {
+    on_both_engines! {
+        repeated_spans_are_stored_and_counted_once
+        spans_beyond_the_limits_of_a_trace_are_refused
+        spending_is_added_up_by_wallet_and_day_over_traces
+        marks_only_grow
+        traces_settle_when_their_root_ended_and_they_are_quiet_or_old
+        a_trace_that_grew_meanwhile_stays_open
+        late_spans_reopen_kept_traces_and_are_counted_for_dropped_ones
+        retention_removes_by_age_and_size
+        alerts_of_one_key_cool_down
+        deferred_traces_wait_and_keep_their_place
+        receipts_are_asked_for_until_answered_once
+        the_money_of_a_day_is_a_hard_cap_for_all_connections
+        traces_are_judged_again_only_if_they_were_decided_again
+        traces_keep_their_seq_and_place
+        texts_and_missing_stores_are_the_same
+        decisions_and_spans_of_many_connections_agree
+    }
+}
+
+fn open(place: &TestPlace) -> ProductionStore {
+    ProductionStore::open(&place.location).unwrap()
 }
 
 fn span(trace: u8, n: u8, is_root: bool) -> NewSpan {
@@ -35,9 +79,8 @@ fn counted(store: &ProductionStore, counter: ProductionCounter) -> u64 {
     store.counters().unwrap().into_iter().find(|(found, _)| *found == counter).unwrap().1
 }
 
-#[test]
-fn repeated_spans_are_stored_and_counted_once() {
-    let (_folder, store) = store();
+pub(super) fn repeated_spans_are_stored_and_counted_once(place: &TestPlace) {
+    let store = open(place);
     let first = add(&store, &[span(1, 1, true), span(1, 2, false), span(1, 1, true)], 10);
     assert_eq!(first, StoredSpans { stored: 2, repeated: 1, ..StoredSpans::default() });
     let again = add(&store, &[span(1, 1, true), span(1, 2, false)], 20);
@@ -46,18 +89,46 @@ fn repeated_spans_are_stored_and_counted_once() {
     assert_eq!(store.settled_traces(20, 10, 1_000, 10).unwrap()[0].spans, 2, "a repetition does not disturb the quiet");
 }
 
-#[test]
-fn spans_beyond_the_limits_of_a_trace_are_refused() {
-    let (_folder, store) = store();
+pub(super) fn spans_beyond_the_limits_of_a_trace_are_refused(place: &TestPlace) {
+    let store = open(place);
     let many: Vec<NewSpan> = (0..9).map(|n| span(1, n, false)).collect();
     assert_eq!(add(&store, &many, 0), StoredSpans { stored: 5, over_limit: 4, ..StoredSpans::default() });
     let large = NewSpan { body: vec![b'x'; 1_001], ..span(2, 1, false) };
     assert_eq!(add(&store, &[large], 0).over_limit, 1);
+    let open = store.settled_traces(2_000, 0, 1_000, 10).unwrap();
+    assert_eq!(open.iter().map(|open| (open.spans, open.refused)).collect::<Vec<_>>(), [(5, 4), (0, 1)], "such a trace is incomplete");
+    // The bound holds for all spans of a trace, also of one that was decided before.
+    store.decide(&[(open[0], kept(1))], 2_000).unwrap();
+    assert_eq!(add(&store, &[span(1, 99, false)], 3_000).over_limit, 1);
 }
 
-#[test]
-fn traces_settle_when_their_root_ended_and_they_are_quiet_or_old() {
-    let (_folder, store) = store();
+pub(super) fn spending_is_added_up_by_wallet_and_day_over_traces(place: &TestPlace) {
+    let store = open(place);
+    let spend = |n: u64, wallet: &str, at_s: u64, usd: f64| {
+        let spent = WalletSpending { chain: 1, hash: format!("0x{n}"), wallet: wallet.to_owned(), nonce: n, at_s, usd };
+        store.add_spending(&spent, 100.0).unwrap()
+    };
+    assert_eq!(spend(2, "a", 100_000, 60.0), None);
+    assert_eq!(spend(3, "a", 100_000, 50.0), Some(110.0), "two halves of more than the limit");
+    assert_eq!(spend(3, "a", 100_000, 50.0), Some(110.0), "a transaction counts once");
+    assert_eq!(spend(4, "b", 100_000, 90.0), None, "another wallet");
+    assert_eq!(spend(5, "a", 180_000, 1.0), Some(111.0));
+    assert_eq!(spend(6, "a", 190_000, 99.0), None, "the first two are more than a day ago");
+    assert_eq!(spend(7, "c", 200_000, 60.0), None);
+    // One that is read late brings the day of a later one over the limit.
+    assert_eq!(spend(1, "c", 150_000, 50.0), Some(110.0));
+}
+
+pub(super) fn marks_only_grow(place: &TestPlace) {
+    let store = open(place);
+    assert_eq!(store.mark(StoreMark::Worked).unwrap(), None);
+    store.set_mark(StoreMark::Worked, 7).unwrap();
+    store.set_mark(StoreMark::Worked, 5).unwrap();
+    assert_eq!((store.mark(StoreMark::Worked).unwrap(), store.mark(StoreMark::RemovedUntil).unwrap()), (Some(7), None));
+}
+
+pub(super) fn traces_settle_when_their_root_ended_and_they_are_quiet_or_old(place: &TestPlace) {
+    let store = open(place);
     add(&store, &[span(1, 1, true), span(2, 1, false)], 1_000);
     let settled = |now| store.settled_traces(now, 500, 10_000, 10).unwrap().iter().map(|open| open.trace[0]).collect::<Vec<_>>();
     assert!(settled(1_400).is_empty());
@@ -65,11 +136,13 @@ fn traces_settle_when_their_root_ended_and_they_are_quiet_or_old() {
     add(&store, &[span(1, 2, false)], 1_600);
     assert!(settled(1_700).is_empty(), "another span came");
     assert_eq!(settled(11_000), [2, 1], "a trace without a root is decided when it is old");
+    add(&store, &[span(2, 2, false)], 10_999);
+    assert_eq!(settled(11_000), [1, 2], "spans that still come do not keep an old trace open");
+    assert_eq!((store.overdue_traces(1_000).unwrap(), store.overdue_traces(1_001).unwrap()), (0, 2));
 }
 
-#[test]
-fn a_trace_that_grew_meanwhile_stays_open() {
-    let (_folder, store) = store();
+pub(super) fn a_trace_that_grew_meanwhile_stays_open(place: &TestPlace) {
+    let store = open(place);
     add(&store, &[span(1, 1, true)], 0);
     let open = store.settled_traces(100, 10, 1_000, 10).unwrap()[0];
     add(&store, &[span(1, 2, false)], 50);
@@ -79,9 +152,8 @@ fn a_trace_that_grew_meanwhile_stays_open() {
     assert_eq!(store.kept_trace(&[1; 16]).unwrap().unwrap().seq, 1);
 }
 
-#[test]
-fn late_spans_reopen_kept_traces_and_are_counted_for_dropped_ones() {
-    let (_folder, store) = store();
+pub(super) fn late_spans_reopen_kept_traces_and_are_counted_for_dropped_ones(place: &TestPlace) {
+    let store = open(place);
     add(&store, &[span(1, 1, true), span(2, 1, true)], 0);
     let open = store.settled_traces(100, 10, 1_000, 10).unwrap();
     store.decide(&[(open[0], kept(1)), (open[1], TraceDecision::Drop)], 100).unwrap();
@@ -89,15 +161,21 @@ fn late_spans_reopen_kept_traces_and_are_counted_for_dropped_ones() {
     let late = add(&store, &[span(1, 2, false), span(2, 2, false), span(2, 1, true)], 200);
     assert_eq!(late, StoredSpans { stored: 1, late: 2, ..StoredSpans::default() });
     let open = store.settled_traces(5_000, 10, 1_000, 10).unwrap();
-    assert_eq!(open.len(), 1);
+    assert_eq!(open.iter().map(|open| (open.trace[0], open.spans)).collect::<Vec<_>>(), [(1, 2), (2, 2)]);
     assert_eq!(store.spans_of(&[1; 16]).unwrap().len(), 2, "read again with all spans");
-    store.decide(&[(open[0], kept(1))], 300).unwrap();
+    store.decide(&[(open[0], kept(1)), (open[1], TraceDecision::Drop)], 300).unwrap();
     assert_eq!((counted(&store, ProductionCounter::TracesKept), store.kept_traces(0, 0, 10).unwrap().len()), (1, 1));
+    assert_eq!((counted(&store, ProductionCounter::TracesDropped), counted(&store, ProductionCounter::SpansStored)), (1, 3));
+    // Late spans of a trace that was left out may be the reason to keep it.
+    add(&store, &[span(2, 3, false)], 400);
+    let open = store.settled_traces(5_000, 10, 1_000, 10).unwrap();
+    store.decide(&[(open[0], kept(2))], 500).unwrap();
+    assert_eq!(counted(&store, ProductionCounter::TracesKept), 2);
+    assert_eq!(add(&store, &[span(2, 4, false)], 600).stored, 1, "it is kept now");
 }
 
-#[test]
-fn retention_removes_by_age_and_size() {
-    let (_folder, store) = store();
+pub(super) fn retention_removes_by_age_and_size(place: &TestPlace) {
+    let store = open(place);
     for trace in 0..20 {
         let body = vec![b'x'; 900];
         add(&store, &[NewSpan { body, ..span(trace, 1, true) }], 0);
@@ -109,12 +187,12 @@ fn retention_removes_by_age_and_size() {
     assert_eq!(store.span_count().unwrap(), 10);
     assert_eq!(store.retain(now, 10, 0).unwrap().by_size, 10);
     assert!(store.kept_traces(0, 0, 100).unwrap().is_empty());
-    assert_eq!(add(&store, &[span(19, 1, true)], now).late, 1, "a removed trace does not come back");
+    assert_eq!(add(&store, &[span(19, 1, true)], now).late, 1, "a removed trace is not a new one");
+    assert_eq!(store.mark(StoreMark::RemovedUntil).unwrap(), Some(19), "the newest that was removed for its size");
 }
 
-#[test]
-fn alerts_of_one_key_cool_down() {
-    let (_folder, store) = store();
+pub(super) fn alerts_of_one_key_cool_down(place: &TestPlace) {
+    let store = open(place);
     assert_eq!(store.raise_alert("gate a", 1_000, 600, "{}").unwrap(), Some(1));
     assert_eq!(store.raise_alert("gate a", 1_300, 600, "{}").unwrap(), None);
     assert_eq!(store.raise_alert("gate b", 1_300, 600, "{}").unwrap(), Some(2));
@@ -131,20 +209,20 @@ fn a_store_of_runs_is_refused() {
     assert!(matches!(ProductionStore::open(&path), Err(StoreError::NotProduction)));
 }
 
-#[test]
-fn deferred_traces_wait_and_keep_their_place() {
-    let (_folder, store) = store();
+pub(super) fn deferred_traces_wait_and_keep_their_place(place: &TestPlace) {
+    let store = open(place);
     add(&store, &[span(1, 1, true)], 10);
     store.defer_trace(&[1; 16], 500).unwrap();
     assert!(store.settled_traces(499, 10, 100, 10).unwrap().is_empty());
     assert_eq!(store.settled_traces(500, 10, 100, 10).unwrap().len(), 1);
 }
 
-#[test]
-fn receipts_are_asked_for_until_answered_once() {
-    let (_folder, store) = store();
+pub(super) fn receipts_are_asked_for_until_answered_once(place: &TestPlace) {
+    let store = open(place);
     let wanted = [(8453, "0xaa".to_owned())];
-    assert_eq!(store.want_receipts(&wanted, 10).unwrap(), [ReceiptState::Wanted]);
+    let want = |trace: u8, now_ms| store.want_receipts(&[trace; 16], &wanted, now_ms).unwrap().remove(0);
+    assert_eq!(want(1, 10), ReceiptClaim { state: ReceiptState::Wanted, other: None });
+    assert_eq!(want(2, 11).other, Some([1; 16]), "another trace named it first");
     let due = store.due_receipts(8453, 10, 5).unwrap();
     assert_eq!(due, [WantedReceipt { chain: 8453, hash: "0xaa".into(), attempts: 0 }]);
     assert!(store.due_receipts(1, 10, 5).unwrap().is_empty(), "another chain");
@@ -153,15 +231,14 @@ fn receipts_are_asked_for_until_answered_once() {
     assert_eq!(store.due_receipts(8453, 100, 5).unwrap()[0].attempts, 1);
     store.answer_receipt(&due[0], "first", ProductionCounter::ReceiptsDecoded).unwrap();
     store.answer_receipt(&due[0], "second", ProductionCounter::ReceiptsFailed).unwrap();
-    assert_eq!(store.want_receipts(&wanted, 20).unwrap(), [ReceiptState::Known("first".into())]);
+    assert_eq!(want(1, 20), ReceiptClaim { state: ReceiptState::Known("first".into()), other: None });
     assert!(store.due_receipts(8453, 1_000, 5).unwrap().is_empty());
     assert_eq!((counted(&store, ProductionCounter::ReceiptsDecoded), counted(&store, ProductionCounter::ReceiptsFailed)), (1, 0));
 }
 
-#[test]
-fn the_money_of_a_day_is_a_hard_cap_for_all_connections() {
-    let (folder, store) = store();
-    let other = ProductionStore::open(&folder.path().join("production.sqlite")).unwrap();
+pub(super) fn the_money_of_a_day_is_a_hard_cap_for_all_connections(place: &TestPlace) {
+    let store = open(place);
+    let other = open(place);
     let limit = DayLimit { day: 7, nanos: 100 };
     assert_eq!(store.reserve_judge_call("a", limit, 60).unwrap(), CallReservation::Reserved);
     assert_eq!(other.reserve_judge_call("b", limit, 60).unwrap(), CallReservation::TooLittle { left: 40 });
@@ -175,9 +252,8 @@ fn the_money_of_a_day_is_a_hard_cap_for_all_connections() {
     assert_eq!(store.settled_judge_call("b").unwrap(), None);
 }
 
-#[test]
-fn traces_are_judged_again_only_if_they_were_decided_again() {
-    let (_folder, store) = store();
+pub(super) fn traces_are_judged_again_only_if_they_were_decided_again(place: &TestPlace) {
+    let store = open(place);
     add(&store, &[span(1, 1, true)], 10);
     let open = store.settled_traces(20, 10, 100, 10).unwrap()[0];
     store.decide(&[(open, kept(1))], 20).unwrap();
@@ -198,13 +274,13 @@ fn traces_are_judged_again_only_if_they_were_decided_again() {
 fn files_of_version_1_are_converted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("production.sqlite");
-    let store = ProductionStore::open(&path).unwrap();
+    let store = SqliteTraces::open(&path).unwrap();
     store.raise_alert("k", 5, 0, "{}").unwrap();
     store
         .connection
         .execute_batch(
-            "DROP TABLE receipts; DROP TABLE judgements; DROP TABLE judge_calls;
-             ALTER TABLE open_traces DROP COLUMN wait_until_ms; PRAGMA user_version = 1;",
+            "DROP TABLE receipts; DROP TABLE judgements; DROP TABLE judge_calls; DROP TABLE spending; DROP TABLE marks;
+             ALTER TABLE open_traces DROP COLUMN wait_until_ms; ALTER TABLE open_traces DROP COLUMN refused; PRAGMA user_version = 1;",
         )
         .unwrap();
     drop(store);
@@ -216,4 +292,202 @@ fn files_of_version_1_are_converted() {
     assert!(store.undelivered_alerts(0, 10).unwrap().is_empty());
     store.defer_trace(&[1; 16], 5).unwrap();
     assert_eq!(store.judge_spending(0).unwrap(), 0);
+}
+
+#[test]
+fn files_of_version_2_are_converted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("production.sqlite");
+    let store = SqliteTraces::open(&path).unwrap();
+    let wanted = [(8453, "0xaa".to_owned())];
+    store.want_receipts(&[1; 16], &wanted, 10).unwrap();
+    let back = "DROP TABLE spending; DROP TABLE marks; ALTER TABLE open_traces DROP COLUMN refused;
+                ALTER TABLE receipts DROP COLUMN named_by; PRAGMA user_version = 2;";
+    store.connection.execute_batch(back).unwrap();
+    drop(store);
+    let store = ProductionStore::open(&path).unwrap();
+    assert_eq!(store.want_receipts(&[2; 16], &wanted, 20).unwrap()[0].other, None, "the old file does not tell");
+    assert_eq!(store.want_receipts(&[3; 16], &wanted, 20).unwrap()[0].other, Some([2; 16]));
+    store.set_mark(StoreMark::Worked, 1).unwrap();
+}
+
+pub(super) fn traces_keep_their_seq_and_place(place: &TestPlace) {
+    let store = open(place);
+    for trace in [3, 1, 2] {
+        add(&store, &[span(trace, 1, true)], 10);
+        let open = store.settled_traces(20, 10, 100, 10).unwrap();
+        assert_eq!(store.decide(&[(open[0], kept(trace))], 20).unwrap(), 1);
+        assert_eq!(store.decide(&[(open[0], kept(trace))], 20).unwrap(), 0, "a decision counts once");
+    }
+    let order = || store.kept_traces(0, 0, 10).unwrap().iter().map(|kept| kept.trace[0]).collect::<Vec<_>>();
+    assert_eq!(order(), [3, 1, 2]);
+    // A span after the decision: the trace is decided again, at its place.
+    add(&store, &[span(1, 2, false)], 30);
+    let open = store.settled_traces(90, 10, 50, 10).unwrap();
+    let TraceDecision::Keep(again) = kept(1) else { unreachable!() };
+    let again = KeptTrace { scores: "[1]".into(), transcript: "\0 NUL".into(), reasons: "veto".into(), ..*again };
+    store.decide(&[(open[0], TraceDecision::Keep(Box::new(again.clone())))], 90).unwrap();
+    assert_eq!(order(), [3, 1, 2]);
+    let found = store.kept_trace(&[1; 16]).unwrap().unwrap();
+    assert_eq!(KeptTrace { seq: 0, ..found.clone() }, again);
+    let [first, _, last] = &store.kept_traces(0, 0, 10).unwrap()[..] else { panic!("three traces") };
+    assert!(first.seq < found.seq && found.seq < last.seq);
+    assert_eq!(store.kept_traces(0, found.seq, 10).unwrap().len(), 1);
+    assert_eq!(store.kept_traces(2, 0, 10).unwrap().len(), 2, "by the begin of the trace");
+    assert_eq!((counted(&store, ProductionCounter::TracesKept), counted(&store, ProductionCounter::TracesSampled)), (3, 3));
+    assert!(store.content_bytes().unwrap() > 0);
+}
+
+pub(super) fn texts_and_missing_stores_are_the_same(place: &TestPlace) {
+    assert!(ProductionStore::open_existing(&place.location).unwrap().is_none());
+    assert!(ProductionStore::open_existing(&place.location).unwrap().is_none(), "looking creates nothing");
+    let store = open(place).with_relaxed_commits().unwrap();
+    store.raise_alert("k\0\u{1}", 5, 0, "\0").unwrap();
+    let alert = ProductionStore::open_existing(&place.location).unwrap().unwrap().alerts(0, 1).unwrap().remove(0);
+    assert_eq!((alert.key.as_str(), alert.body.as_str(), alert.sent_s), ("k\0\u{1}", "\0", None));
+    store.add_count(ProductionCounter::JudgeUnfunded, 2).unwrap();
+    store.add_count(ProductionCounter::JudgeUnfunded, 3).unwrap();
+    assert_eq!(counted(&store, ProductionCounter::JudgeUnfunded), 5);
+    assert_eq!((store.oldest_open_ms().unwrap(), store.open_trace_count().unwrap()), (None, 0));
+    add(&store, &[span(1, 1, false), span(2, 1, false)], 7);
+    assert_eq!((store.oldest_open_ms().unwrap(), store.open_trace_count().unwrap()), (Some(7), 2));
+    store.decide(&[], 8).unwrap();
+}
+
+/// Spans of the same traces through several connections while another one decides: every span is counted once, and no trace has two ends.
+pub(super) fn decisions_and_spans_of_many_connections_agree(place: &TestPlace) {
+    drop(open(place));
+    std::thread::scope(|scope| {
+        for writer in 0..3_u8 {
+            scope.spawn(move || {
+                let store = open(place);
+                for n in 0..60_u8 {
+                    let spans: Vec<NewSpan> = (0..4).map(|trace| span(n / 10 * 4 + trace, n % 10 * 3 + writer, writer == 0)).collect();
+                    store
+                        .add_spans(&[spans[..2].to_vec(), spans[2..].to_vec()], u64::from(n), SpanLimits { spans: 100, bytes: 100_000 })
+                        .unwrap();
+                }
+            });
+        }
+        scope.spawn(|| {
+            let store = open(place);
+            for n in 0..40_u64 {
+                let settled = store.settled_traces(1_000, 0, 0, 5).unwrap();
+                let decide = |open: OpenTrace| {
+                    let decision = if open.trace[0].is_multiple_of(2) { kept(open.trace[0]) } else { TraceDecision::Drop };
+                    (open, decision)
+                };
+                store.decide(&settled.into_iter().map(decide).collect::<Vec<_>>(), n).unwrap();
+            }
+        });
+    });
+    let store = open(place);
+    let sum = counted(&store, ProductionCounter::SpansStored) + counted(&store, ProductionCounter::SpansLate);
+    assert_eq!(sum, 3 * 60 * 4, "no span is repeated or refused");
+    let traces: Vec<u8> = store.kept_traces(0, 0, 100).unwrap().iter().map(|kept| kept.trace[0]).collect();
+    let distinct: std::collections::BTreeSet<u8> = traces.iter().copied().collect();
+    assert_eq!((traces.len(), counted(&store, ProductionCounter::TracesKept)), (distinct.len(), distinct.len() as u64));
+    for trace in (0..24).filter(|trace| trace % 2 == 0) {
+        assert_eq!(store.spans_of(&[trace; 16]).unwrap().len(), 30, "all spans of trace {trace} are there");
+    }
+}
+
+const DAY_MS: u64 = 86_400_000;
+
+/// Stores a trace with one span in a month and keeps it.
+fn keep_at(store: &ProductionStore, trace: u8, ms: u64) {
+    add(store, &[span(trace, 1, true)], ms);
+    let open = store.settled_traces(ms, 0, 0, 10).unwrap();
+    store.decide(&[(open[0], kept(trace))], ms).unwrap();
+}
+
+#[test]
+fn months_are_partitions_that_retention_drops() {
+    let place = TestPlace::postgres();
+    let store = open(&place);
+    let tables = || {
+        place.sql("SELECT coalesce(string_agg(relname, ' ' ORDER BY relname), '') FROM pg_class WHERE relnamespace = 'bardo_eval_production'::regnamespace AND relispartition AND relkind = 'r'")
+    };
+    // January, February and April 1970.
+    for (trace, day) in [(1, 3), (2, 30), (3, 40), (4, 95), (5, 100)] {
+        keep_at(&store, trace, day * DAY_MS);
+    }
+    add(&store, &[span(6, 1, true)], 41 * DAY_MS);
+    let open_one = store.settled_traces(41 * DAY_MS, 0, 0, 10).unwrap()[0];
+    store.decide(&[(open_one, TraceDecision::Drop)], 41 * DAY_MS).unwrap();
+    let month = |month: &str| ["dropped", "spans", "traces"].map(|table| format!("{table}_{month}"));
+    let all = |months: &[&str]| {
+        let mut names: Vec<String> = months.iter().flat_map(|name| month(name)).collect();
+        names.sort();
+        names.join(" ")
+    };
+    assert_eq!(tables(), all(&["197001", "197002", "197004"]));
+    assert_eq!(store.span_count().unwrap(), 5);
+    // 60 days before day 100 is within February: January goes as a whole, of February nothing is old enough.
+    assert_eq!(store.retain(100 * DAY_MS, 60, u64::MAX).unwrap(), RetentionResult { by_age: 2, by_size: 0 });
+    assert_eq!(tables(), all(&["197002", "197004"]));
+    assert_eq!(store.retain(105 * DAY_MS, 60, u64::MAX).unwrap().by_age, 1, "day 40 is older than 60 days, by row");
+    assert_eq!(tables(), all(&["197002", "197004"]), "February is not over");
+    assert_eq!(add(&store, &[span(6, 2, false), span(3, 2, false)], 105 * DAY_MS).late, 2, "ids of February are known");
+    let late = store.settled_traces(105 * DAY_MS, 0, 0, 10).unwrap();
+    store.decide(&late.into_iter().map(|open| (open, TraceDecision::Drop)).collect::<Vec<_>>(), 105 * DAY_MS).unwrap();
+    assert_eq!(counted(&store, ProductionCounter::TracesDropped), 1, "left out again in another month");
+    store.retain(130 * DAY_MS, 60, u64::MAX).unwrap();
+    assert_eq!(tables(), all(&["197004"]));
+    assert_eq!(store.kept_traces(0, 0, 10).unwrap().len(), 2);
+    // By size: the month goes with its traces, and their ids stay.
+    assert_eq!(store.retain(130 * DAY_MS, 60, 0).unwrap(), RetentionResult { by_age: 0, by_size: 2 });
+    assert_eq!((store.span_count().unwrap(), store.content_bytes().unwrap()), (0, 0));
+    assert_eq!(add(&store, &[span(4, 2, false)], 105 * DAY_MS).late, 1);
+    // A month that was dropped is made again, by a connection that took it for granted too.
+    keep_at(&store, 7, 103 * DAY_MS);
+    assert_eq!(store.kept_traces(0, 0, 10).unwrap().len(), 1);
+}
+
+#[test]
+fn open_traces_keep_their_month() {
+    let place = TestPlace::postgres();
+    let store = open(&place);
+    keep_at(&store, 1, DAY_MS);
+    let before = store.content_bytes().unwrap();
+    // A late span reopens the trace, in its month.
+    add(&store, &[span(1, 2, false)], 40 * DAY_MS);
+    assert_eq!(place.sql("SELECT month FROM bardo_eval_production.open_traces"), "197001");
+    assert_eq!(store.content_bytes().unwrap() - before, span(1, 2, false).body.len() as u64, "earlier spans count once");
+    assert_eq!(store.retain(200 * DAY_MS, 60, u64::MAX).unwrap().by_age, 0, "the trace grows");
+    let open_one = store.settled_traces(200 * DAY_MS, 0, 0, 10).unwrap()[0];
+    store.decide(&[(open_one, kept(1))], 200 * DAY_MS).unwrap();
+    assert_eq!(store.spans_of(&[1; 16]).unwrap().len(), 2);
+    assert_eq!(store.retain(261 * DAY_MS, 60, u64::MAX).unwrap().by_age, 1);
+    assert_eq!(store.span_count().unwrap(), 0);
+}
+
+#[test]
+fn newer_tables_are_refused_and_runs_beside_them_stay() {
+    let place = TestPlace::postgres();
+    drop(open(&place));
+    place.sql("UPDATE bardo_eval_production.schema_version SET version = 99");
+    assert!(matches!(ProductionStore::open(&place.location), Err(StoreError::NewerVersion { found: 99, .. })));
+    assert!(crate::Store::open_existing(&place.location, crate::tests::all_pass).unwrap().is_none(), "traces are no store of runs");
+    assert!(place.open().runs().unwrap().is_empty());
+}
+
+/// The server is killed and connections are cut while spans are stored: every request is answered, and every span is counted once.
+#[test]
+fn spans_are_counted_once_after_kills_of_the_server() {
+    let server = testkit::PostgresServer::start(None);
+    let location = StoreLocation::new(&server.create_database(), crate::postgres::PgEnvironment::default);
+    let store = ProductionStore::open(&location).unwrap();
+    for n in 0..60_u8 {
+        match n {
+            15 | 40 => server.restart(),
+            25 | 50 => drop(
+                server.psql("postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bardo-eval'"),
+            ),
+            _ => {}
+        }
+        assert_eq!(add(&store, &[span(n, 1, true)], u64::from(n)).stored, 1);
+    }
+    assert_eq!((store.span_count().unwrap(), counted(&store, ProductionCounter::SpansStored)), (60, 60));
+    assert_eq!(counted(&store, ProductionCounter::SpansRepeated), 0);
 }

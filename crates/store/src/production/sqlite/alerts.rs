@@ -1,25 +1,14 @@
 //! Alerts that were raised, for repetition and delivery.
 
-use super::ProductionStore;
-use super::counters::{ProductionCounter, count};
+use super::SqliteTraces;
+use super::counters::count;
 use crate::StoreError;
+use crate::production::engine::AlertTable;
+use crate::production::records::{ProductionCounter, StoredAlert};
 use rusqlite::{Row, params};
 
-/// Alert in the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredAlert {
-    pub n: u64,
-    pub key: String,
-    /// Seconds since 1970.
-    pub raised_s: u64,
-    /// JSON.
-    pub body: String,
-    pub sent_s: Option<u64>,
-}
-
-impl ProductionStore {
-    /// Stores an alert, unless one with the same key was raised within the cool-down. Returns its number.
-    pub fn raise_alert(&self, key: &str, raised_s: u64, cool_down_s: u64, body: &str) -> Result<Option<u64>, StoreError> {
+impl AlertTable for SqliteTraces {
+    fn raise_alert(&self, key: &str, raised_s: u64, cool_down_s: u64, body: &str) -> Result<Option<u64>, StoreError> {
         let transaction = self.transaction()?;
         let from = raised_s.saturating_sub(cool_down_s);
         let repeated = transaction.prepare_cached("SELECT 1 FROM alerts WHERE key = ?1 AND raised_s > ?2")?.exists(params![key, from])?;
@@ -33,7 +22,7 @@ impl ProductionStore {
         Ok(Some(n))
     }
 
-    pub fn alert_sent(&self, n: u64, sent_s: u64) -> Result<(), StoreError> {
+    fn alert_sent(&self, n: u64, sent_s: u64) -> Result<(), StoreError> {
         let transaction = self.transaction()?;
         let changed = transaction.execute("UPDATE alerts SET sent_s = ?2 WHERE n = ?1 AND sent_s IS NULL", params![n, sent_s])?;
         count(&transaction, ProductionCounter::AlertsSent, changed as u64)?;
@@ -41,8 +30,7 @@ impl ProductionStore {
         Ok(())
     }
 
-    /// Returns alerts that were raised since a time and not delivered, the oldest first. They survive the process that raised them.
-    pub fn undelivered_alerts(&self, from_s: u64, most: usize) -> Result<Vec<StoredAlert>, StoreError> {
+    fn undelivered_alerts(&self, from_s: u64, most: usize) -> Result<Vec<StoredAlert>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT n, key, raised_s, body, sent_s FROM alerts WHERE sent_s IS NULL AND raised_s >= ?1 ORDER BY n LIMIT ?2",
         )?;
@@ -50,8 +38,7 @@ impl ProductionStore {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Returns alerts since a time, the newest first.
-    pub fn alerts(&self, from_s: u64, most: usize) -> Result<Vec<StoredAlert>, StoreError> {
+    fn alerts(&self, from_s: u64, most: usize) -> Result<Vec<StoredAlert>, StoreError> {
         let mut statement = self
             .connection
             .prepare_cached("SELECT n, key, raised_s, body, sent_s FROM alerts WHERE raised_s >= ?1 ORDER BY n DESC LIMIT ?2")?;

@@ -1,35 +1,14 @@
 //! Answers of a judge about kept traces, in the order in which they were given.
 
-use super::counters::{ProductionCounter, count};
-use super::{ProductionStore, TraceId};
+use super::SqliteTraces;
+use super::counters::count;
 use crate::StoreError;
+use crate::production::engine::JudgementTable;
+use crate::production::records::{NewJudgement, ProductionCounter, StoredJudgement, TraceId};
 use rusqlite::{Row, params};
 
-/// Answer of a judge to be stored. The texts are JSON that the caller writes and reads.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewJudgement {
-    pub trace: TraceId,
-    /// Begin of the trace, seconds since 1970.
-    pub at_s: u64,
-    /// The trace is in the uniform sample.
-    pub sampled: bool,
-    pub question: String,
-    /// Answer as the judge gave it, or the reason why there is none.
-    pub answer: String,
-    /// Reading of the answer.
-    pub score: String,
-}
-
-/// Stored answer with its number.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredJudgement {
-    pub n: u64,
-    pub judgement: NewJudgement,
-}
-
-impl ProductionStore {
-    /// Stores an answer. `counter` tells whether it could be used.
-    pub fn add_judgement(&self, judgement: &NewJudgement, counter: ProductionCounter, now_ms: u64) -> Result<(), StoreError> {
+impl JudgementTable for SqliteTraces {
+    fn add_judgement(&self, judgement: &NewJudgement, counter: ProductionCounter, now_ms: u64) -> Result<(), StoreError> {
         let NewJudgement { trace, at_s, sampled, question, answer, score } = judgement;
         let transaction = self.transaction()?;
         transaction.execute(
@@ -40,8 +19,7 @@ impl ProductionStore {
         Ok(transaction.commit()?)
     }
 
-    /// Returns answers about traces that began at or after `from_s`, after the number `after`.
-    pub fn judgements(&self, from_s: u64, after: u64, most: usize) -> Result<Vec<StoredJudgement>, StoreError> {
+    fn judgements(&self, from_s: u64, after: u64, most: usize) -> Result<Vec<StoredJudgement>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT n, trace, at_s, sampled, question, answer, score FROM judgements WHERE n > ?1 AND at_s >= ?2 ORDER BY n LIMIT ?3",
         )?;
@@ -49,16 +27,14 @@ impl ProductionStore {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Returns the newest answer about a trace.
-    pub fn judgement_of(&self, trace: &TraceId) -> Result<Option<StoredJudgement>, StoreError> {
+    fn judgement_of(&self, trace: &TraceId) -> Result<Option<StoredJudgement>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT n, trace, at_s, sampled, question, answer, score FROM judgements WHERE trace = ?1 ORDER BY n DESC LIMIT 1",
         )?;
         Ok(statement.query_map([&trace[..]], stored_judgement)?.next().transpose()?)
     }
 
-    /// Returns kept traces that began at or after `from_s` and have no answer since they were decided last, in the order of decisions.
-    pub fn unjudged_traces(&self, from_s: u64, after: u64, most: usize) -> Result<Vec<(u64, TraceId)>, StoreError> {
+    fn unjudged_traces(&self, from_s: u64, after: u64, most: usize) -> Result<Vec<(u64, TraceId)>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT seq, trace FROM traces WHERE seq > ?1 AND at_s >= ?2
              AND NOT EXISTS (SELECT 1 FROM judgements WHERE judgements.trace = traces.trace AND judged_ms >= decided_ms)

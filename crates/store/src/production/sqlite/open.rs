@@ -1,6 +1,6 @@
 //! Opening a file of production traces.
 
-use super::ProductionStore;
+use super::SqliteTraces;
 use crate::StoreError;
 use crate::private_file::create_private;
 use crate::sqlite::ignore_in_git;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Schema version, stored as `PRAGMA user_version`.
-const SCHEMA_VERSION: i64 = 2;
+const SCHEMA_VERSION: i64 = 3;
 /// Distinguishes the file from a store of runs.
 const APPLICATION_ID: i64 = 0x6265_7031;
 const PAGE_BYTES: u32 = 8 << 10;
@@ -35,7 +35,8 @@ CREATE TABLE open_traces (
     spans      INTEGER NOT NULL,
     bytes      INTEGER NOT NULL,
     root_ended INTEGER NOT NULL,
-    wait_until_ms INTEGER NOT NULL DEFAULT 0
+    wait_until_ms INTEGER NOT NULL DEFAULT 0,
+    refused    INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX open_traces_by_time ON open_traces (last_ms);
 
@@ -116,13 +117,37 @@ ALTER TABLE open_traces ADD COLUMN wait_until_ms INTEGER NOT NULL DEFAULT 0;
 UPDATE alerts SET sent_s = raised_s WHERE sent_s IS NULL;
 ";
 
-impl ProductionStore {
+/// Tables since version 3: what wallets spent, and times that tell whether something is missing. The trace that named a transaction
+/// first is the one that sent it.
+const SPENDING_SCHEMA: &str = "
+ALTER TABLE receipts ADD COLUMN named_by BLOB;
+
+CREATE TABLE spending (
+    chain  INTEGER NOT NULL,
+    hash   TEXT NOT NULL,
+    wallet TEXT NOT NULL,
+    nonce  INTEGER NOT NULL,
+    at_s   INTEGER NOT NULL,
+    usd    REAL NOT NULL,
+    PRIMARY KEY (chain, hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spending_by_wallet ON spending (wallet, at_s);
+
+CREATE TABLE marks (
+    what TEXT PRIMARY KEY,
+    at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+";
+
+const FROM_VERSION_2: &str = "ALTER TABLE open_traces ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;";
+
+impl SqliteTraces {
     /// Opens or creates a file.
     ///
     /// # Errors
     ///
     /// Fails if the file is something else, or was written by a newer version.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         create_private(path);
         ignore_in_git(path);
         let mut connection = Connection::open(path)?;
@@ -142,11 +167,19 @@ impl ProductionStore {
             (1, APPLICATION_ID) => {
                 transaction.execute_batch(FROM_VERSION_1)?;
                 transaction.execute_batch(EVIDENCE_SCHEMA)?;
+                transaction.execute_batch(FROM_VERSION_2)?;
+                transaction.execute_batch(SPENDING_SCHEMA)?;
+                transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+            }
+            (2, APPLICATION_ID) => {
+                transaction.execute_batch(FROM_VERSION_2)?;
+                transaction.execute_batch(SPENDING_SCHEMA)?;
                 transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
             }
             (0, 0) => {
                 transaction.execute_batch(SCHEMA)?;
                 transaction.execute_batch(EVIDENCE_SCHEMA)?;
+                transaction.execute_batch(SPENDING_SCHEMA)?;
                 transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
                 transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
             }
@@ -155,15 +188,5 @@ impl ProductionStore {
         }
         transaction.commit()?;
         Ok(Self { connection })
-    }
-
-    /// Lets a power cut undo the last commits of this connection. For decisions, which are then made again; never for spans.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be used.
-    pub fn with_relaxed_commits(self) -> Result<Self, StoreError> {
-        self.connection.pragma_update(None, "synchronous", "NORMAL")?;
-        Ok(self)
     }
 }

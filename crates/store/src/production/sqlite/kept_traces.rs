@@ -1,43 +1,14 @@
 //! Traces that were decided: kept with their scores, or left out.
 
-use super::counters::{ProductionCounter, count};
-use super::spans::OpenTrace;
-use super::{ProductionStore, TraceId};
+use super::SqliteTraces;
+use super::counters::count;
 use crate::StoreError;
+use crate::production::engine::TraceTable;
+use crate::production::records::{KeptTrace, OpenTrace, ProductionCounter, TraceDecision, TraceId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// Trace that was kept. The texts are JSON that the caller writes and reads.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KeptTrace {
-    pub trace: TraceId,
-    /// Number in the order of decisions.
-    pub seq: u64,
-    /// Begin of the trace, seconds since 1970.
-    pub at_s: u64,
-    /// The trace is in the uniform sample.
-    pub sampled: bool,
-    /// Probability with which it is kept.
-    pub probability: f64,
-    /// Rules that keep it, separated by spaces; empty if only the sample does.
-    pub reasons: String,
-    pub facts: String,
-    pub scores: String,
-    pub transcript: String,
-}
-
-/// Decision on a trace.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TraceDecision {
-    /// Keeps the trace; `seq` is assigned by the store.
-    Keep(Box<KeptTrace>),
-    Drop,
-    /// Leaves out a trace whose spans cannot be read.
-    Unreadable,
-}
-
-impl ProductionStore {
-    /// Stores decisions in one commit. A trace that got another span since it was read stays open.
-    pub fn decide(&self, decisions: &[(OpenTrace, TraceDecision)], now_ms: u64) -> Result<u64, StoreError> {
+impl TraceTable for SqliteTraces {
+    fn decide(&self, decisions: &[(OpenTrace, TraceDecision)], now_ms: u64) -> Result<u64, StoreError> {
         let transaction = self.transaction()?;
         let mut decided = 0;
         for (open, decision) in decisions {
@@ -60,8 +31,7 @@ impl ProductionStore {
         Ok(decided)
     }
 
-    /// Returns kept traces that began at or after `from_s`, in the order of their decisions, after the number `after`.
-    pub fn kept_traces(&self, from_s: u64, after: u64, most: usize) -> Result<Vec<KeptTrace>, StoreError> {
+    fn kept_traces(&self, from_s: u64, after: u64, most: usize) -> Result<Vec<KeptTrace>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT trace, seq, at_s, sampled, probability, reasons, facts, scores, '' FROM traces
              WHERE seq > ?1 AND at_s >= ?2 ORDER BY seq LIMIT ?3",
@@ -70,8 +40,7 @@ impl ProductionStore {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Returns a kept trace with its transcript.
-    pub fn kept_trace(&self, trace: &TraceId) -> Result<Option<KeptTrace>, StoreError> {
+    fn kept_trace(&self, trace: &TraceId) -> Result<Option<KeptTrace>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT trace, seq, at_s, sampled, probability, reasons, facts, scores, transcript FROM traces WHERE trace = ?1",
         )?;
@@ -86,7 +55,10 @@ fn keep(connection: &Connection, kept: &KeptTrace, now_ms: u64) -> Result<(), St
     if existing.is_none() {
         count(connection, ProductionCounter::TracesKept, 1)?;
         count(connection, ProductionCounter::TracesSampled, u64::from(kept.sampled))?;
+        // Late spans made a trace that was left out worth keeping.
+        connection.prepare_cached("DELETE FROM dropped WHERE trace = ?1")?.execute([&kept.trace[..]])?;
     }
+    count(connection, ProductionCounter::TracesScored, 1)?;
     let KeptTrace { trace, at_s, sampled, probability, reasons, facts, scores, transcript, .. } = kept;
     connection
         .prepare_cached(
