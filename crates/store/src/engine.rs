@@ -14,10 +14,12 @@ use crate::transcripts::{TrialColumn, TrialMatches, UnreadTrial};
 use crate::trials::TrialRow;
 use model::ContentHash;
 use std::fmt::Debug;
-use std::path::Path;
 
 /// Receives the trials of a selection.
 pub(crate) type TakeTrial<'t> = &'t mut dyn FnMut(&UnreadTrial<'_>) -> Result<(), StoreError>;
+
+/// Receives the texts of trials with their positions.
+pub(crate) type TakeText<'t> = &'t mut dyn FnMut(u64, TrialText) -> Result<(), StoreError>;
 
 /// Runs of a store.
 pub(crate) trait RunTable {
@@ -129,6 +131,16 @@ pub(crate) trait BrowseTable: RunTable + TrialTable + CallTable {
         Ok(found)
     }
 
+    /// Passes the texts of the trials at these positions, which are sorted.
+    fn for_each_text(&self, run: i64, positions: &[u64], take: TakeText<'_>) -> Result<(), StoreError> {
+        for n in positions {
+            if let Some(text) = self.trial_text(run, *n)? {
+                take(*n, text)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns up to `most` calls of a trial, those of the subject first.
     fn calls_of_trial(&self, run: i64, trial: &str, most: usize) -> Result<Vec<CallRow>, StoreError> {
         let mut found = vec![];
@@ -146,8 +158,6 @@ pub(crate) trait BrowseTable: RunTable + TrialTable + CallTable {
 
 /// Storage engine of a [`crate::Store`].
 pub(crate) trait StoreEngine: RunTable + TrialTable + CallTable + BrowseTable + Debug + Send {
-    /// Returns the file of the store, if it is one.
-    fn file(&self) -> Option<&Path>;
     /// Returns the connection of a store on PostgreSQL, for what only a store shared by machines has.
     fn postgres(&self) -> Option<&crate::postgres::PgConnection>;
 }

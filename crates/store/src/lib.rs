@@ -34,7 +34,7 @@ pub use location::StoreLocation;
 pub use lock::RunLock;
 pub use run_listing::RunListing;
 pub use runs::{NewRun, StoredRun};
-pub use search::{IndexCoverage, SearchIndex, SearchPosition, SearchTerms};
+pub use search::{IndexCoverage, ReportKey, SearchIndex, SearchPosition, SearchTerms};
 pub use selection::RunCounts;
 pub use spending::RoleSpending;
 pub use sqlite::{OutcomeRule, set_busy_notice};

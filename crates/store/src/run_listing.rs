@@ -3,6 +3,7 @@
 use crate::search::SearchIndex;
 use crate::selection::RunCounts;
 use crate::{Store, StoreError};
+use std::collections::BTreeMap;
 
 /// Run in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +28,12 @@ impl Store {
     /// Returns the id of a run.
     pub fn run_id(&self, run: i64) -> Result<Option<String>, StoreError> {
         self.engine.run_id(run)
+    }
+
+    /// Returns the keys of the complete runs by id.
+    pub fn complete_runs(&self) -> Result<BTreeMap<String, i64>, StoreError> {
+        let heads = self.engine.run_heads(i64::MAX, usize::MAX)?;
+        Ok(heads.into_iter().filter(|head| head.ended.is_some()).map(|head| (head.id, head.run)).collect())
     }
 
     /// Returns up to `most` runs that began before the run with this key, the last one first. Counters of complete runs come from the index

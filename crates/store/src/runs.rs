@@ -161,6 +161,11 @@ impl Store {
         self.find_runs(RunQuery::All)
     }
 
+    /// Returns all runs like [`Store::runs`], for lists: their plans may lack the cases.
+    pub fn listed_runs(&self) -> Result<Vec<StoredRun>, StoreError> {
+        self.find_runs(RunQuery::Listed)
+    }
+
     pub fn run(&self, run: i64) -> Result<Option<StoredRun>, StoreError> {
         Ok(self.find_runs(RunQuery::Key(run))?.pop())
     }

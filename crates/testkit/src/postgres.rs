@@ -90,24 +90,40 @@ impl PostgresServer {
 
     /// Kills the server as a crash would, and starts it again.
     pub fn restart(&self) {
-        self.send("restart");
+        drop(self.send("restart"));
     }
 
     /// Kills the server as a crash would.
     pub fn stop(&self) {
-        self.send("stop");
+        drop(self.send("stop"));
     }
 
     /// Starts a server that was stopped.
     pub fn start_again(&self) {
-        self.send("start");
+        drop(self.send("start"));
     }
 
-    fn send(&self, command: &str) {
+    /// Starts a replica that follows the server and returns the URL of a database on it.
+    ///
+    /// # Panics
+    /// If the replica does not start.
+    pub fn start_standby(&self, database: &str) -> String {
+        let answer = self.send("standby");
+        let folder = answer.split_whitespace().nth(1).expect("the replica starts");
+        format!("postgres://bardo@/{database}?host={folder}")
+    }
+
+    /// Returns the folder of the server.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn send(&self, command: &str) -> String {
         let mut control = self.control.lock().unwrap_or_else(PoisonError::into_inner);
         writeln!(control.commands, "{command}").expect("the script listens");
         let answer = control.answer();
         assert!(answer.starts_with("ready") || answer.starts_with("stopped"), "{answer}");
+        answer
     }
 }
 

@@ -1,12 +1,20 @@
 //! Pages of trials in PostgreSQL.
 
-use super::PgEngine;
+use super::calls::read_call;
 use super::session::PgParam;
-use super::text::{encode, get, get_count, get_text};
+use super::text::{encode, get, get_count, get_optional_text, get_text};
+use super::{CompleteRun, PgEngine};
 use crate::browse::{ListingQuery, like_pattern, signed};
-use crate::engine::BrowseTable;
-use crate::{StoreError, StoredOutcome, TrialListing};
+use crate::call_row::CallRow;
+use crate::engine::{BrowseTable, RunTable, TakeText};
+use crate::selection::{RunHead, RunQuery, TrialText};
+use crate::{RunCounts, StoreError, StoredOutcome, TrialListing};
+use std::collections::HashMap;
+use std::sync::{MutexGuard, PoisonError};
 use tokio_postgres::Row;
+
+/// Most complete runs whose counters are kept in memory.
+const MAX_COMPLETE_RUNS: usize = 10_000;
 
 const SELECT_LISTING: &str = r"
     SELECT n, trial, case_id, subject, seed, passed, ending, wall_us,
@@ -30,6 +38,10 @@ const SELECT_LISTING: &str = r"
     ORDER BY n LIMIT $9";
 
 impl PgEngine {
+    fn complete_runs(&self) -> MutexGuard<'_, HashMap<i64, CompleteRun>> {
+        self.complete_runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn read_listing(&self, query: &ListingQuery<'_>) -> Result<Vec<TrialListing>, StoreError> {
         let filter = query.filter;
         let cases = filter.cases.as_ref().map(|cases| cases.iter().map(|case| encode(case)).collect::<Vec<_>>());
@@ -58,8 +70,86 @@ impl PgEngine {
     }
 }
 
-/// The defaults read more than a query of this engine would, and are what the viewer needs rarely.
-impl BrowseTable for PgEngine {}
+/// Texts of trials in one answer of the server, which bounds the memory of a reader.
+const TEXTS: usize = 64;
+
+impl BrowseTable for PgEngine {
+    fn run_heads(&self, before: i64, most: usize) -> Result<Vec<RunHead>, StoreError> {
+        let sql = "SELECT run, id, started, ended FROM runs WHERE run < $1 ORDER BY run DESC LIMIT $2";
+        let rows = self.connection.query(sql, vec![Box::new(before), Box::new(i64::try_from(most).unwrap_or(i64::MAX))])?;
+        let read =
+            |row| Ok(RunHead { run: get(row, 0)?, id: get_text(row, 1)?, started: get_text(row, 2)?, ended: get_optional_text(row, 3)? });
+        let heads = rows.iter().map(read).collect::<Result<Vec<RunHead>, StoreError>>()?;
+        // A run that was removed or resumed since is counted again.
+        let mut known = self.complete_runs();
+        for head in &heads {
+            if known.get(&head.run).is_some_and(|run| run.id != head.id || Some(&run.ended) != head.ended.as_ref()) {
+                known.remove(&head.run);
+            }
+        }
+        Ok(heads)
+    }
+
+    fn run_counts(&self, run: i64) -> Result<RunCounts, StoreError> {
+        if let Some(complete) = self.complete_runs().get(&run) {
+            return Ok(complete.counts.clone());
+        }
+        let Some(columns) = self.find_runs(RunQuery::Key(run))?.pop() else { return Ok(RunCounts::default()) };
+        let found = columns.parse()?;
+        let counts = RunCounts {
+            planned: found.planned,
+            finished: found.finished,
+            passed: found.passed,
+            aborted: found.aborted,
+            spent: found.spent,
+            subjects: found.subjects,
+        };
+        if let Some(ended) = found.ended {
+            let mut known = self.complete_runs();
+            if known.len() >= MAX_COMPLETE_RUNS {
+                known.clear();
+            }
+            known.insert(run, CompleteRun { id: found.id, ended, counts: counts.clone() });
+        }
+        Ok(counts)
+    }
+
+    fn run_id(&self, run: i64) -> Result<Option<String>, StoreError> {
+        let rows = self.connection.query("SELECT id FROM runs WHERE run = $1", vec![Box::new(run)])?;
+        rows.first().map(|row| get_text(row, 0)).transpose()
+    }
+
+    fn cases_at_ends(&self, run: i64) -> Result<Vec<String>, StoreError> {
+        let sql = "(SELECT case_id FROM trials WHERE run = $1 ORDER BY n LIMIT 20)
+            UNION ALL (SELECT case_id FROM trials WHERE run = $1 ORDER BY n DESC LIMIT 20)";
+        self.connection.query(sql, vec![Box::new(run)])?.iter().map(|row| get_text(row, 0)).collect()
+    }
+
+    fn trial_contents(&self, run: i64) -> Result<Vec<(u64, String)>, StoreError> {
+        let rows = self.connection.query("SELECT n, content FROM trials WHERE run = $1 ORDER BY n", vec![Box::new(run)])?;
+        rows.iter().map(|row| Ok((get_count(row, 0)?, get_text(row, 1)?))).collect()
+    }
+
+    fn for_each_text(&self, run: i64, positions: &[u64], take: TakeText<'_>) -> Result<(), StoreError> {
+        let sql = "SELECT n, case_id, content, events, scores FROM trials WHERE run = $1 AND n = ANY ($2) ORDER BY n";
+        for group in positions.chunks(TEXTS) {
+            let group: Vec<i64> = group.iter().map(|n| signed(*n)).collect();
+            for row in &self.connection.query(sql, vec![Box::new(run), Box::new(group)])? {
+                let text =
+                    TrialText { case: get_text(row, 1)?, content: get_text(row, 2)?, events: get_text(row, 3)?, scores: get_text(row, 4)? };
+                take(get_count(row, 0)?, text)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn calls_of_trial(&self, run: i64, trial: &str, most: usize) -> Result<Vec<CallRow>, StoreError> {
+        let sql = "SELECT trial, role, n, state, attempts, ceiling, cost, lost, waited_us, why, reply FROM calls
+            WHERE run = $1 AND trial = $2 ORDER BY role DESC, n LIMIT $3";
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.connection.query(sql, vec![Box::new(run), Box::new(encode(trial)), Box::new(most)])?.iter().map(read_call).collect()
+    }
+}
 
 fn read_listing(row: &Row) -> Result<TrialListing, StoreError> {
     let (passed, ending): (Option<i16>, String) = (get(row, 5)?, get_text(row, 6)?);

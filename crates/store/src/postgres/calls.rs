@@ -154,7 +154,7 @@ impl PgEngine {
     }
 }
 
-fn read_call(row: &Row) -> Result<CallRow, StoreError> {
+pub(super) fn read_call(row: &Row) -> Result<CallRow, StoreError> {
     Ok(CallRow {
         trial: get_text(row, 0)?,
         role: get_text(row, 1)?,

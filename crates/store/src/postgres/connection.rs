@@ -2,18 +2,14 @@
 //! any runtime or in none.
 
 use super::fault::{PgFault, PgFaultKind};
-use super::session::{BatchRows, PgParam, PgSession, PgStatement};
-use super::target::PgTarget;
+use super::schema::SCHEMA_NAME;
+use super::session::{BatchRows, PgParam, PgSession, PgStatement, PgTransaction, SessionFuture};
+use super::target::{PgSettings, PgTarget};
 use crate::StoreError;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel};
 use tokio_postgres::Row;
-
-/// Work on a session.
-pub type SessionFuture<'s, T> = Pin<Box<dyn Future<Output = T> + 's>>;
 
 type SessionTask = Box<dyn for<'s> FnOnce(&'s mut PgSession) -> SessionFuture<'s, ()> + Send>;
 
@@ -43,7 +39,12 @@ impl PgConnection {
     /// # Errors
     /// If the URL cannot be read, or the server refuses.
     pub fn open(target: &PgTarget) -> Result<Self, StoreError> {
-        let settings = target.settings()?;
+        Self::open_schema(target, SCHEMA_NAME)
+    }
+
+    /// Like [`PgConnection::open`], for tables in another schema.
+    pub(crate) fn open_schema(target: &PgTarget, schema: &'static str) -> Result<Self, StoreError> {
+        let settings = PgSettings { schema, ..target.settings()? };
         let (tasks, queue) = unbounded_channel();
         let (connected, answer) = channel();
         let work = move || {
@@ -100,6 +101,15 @@ impl PgConnection {
         check: impl Fn(&BatchRows) -> Result<(), StoreError> + Send + 'static,
     ) -> Result<BatchRows, StoreError> {
         self.run(move |session| Box::pin(async move { session.commit(&batch, check).await }))
+    }
+
+    /// Runs `work` in a transaction and commits it exactly once. `work` may run more than once; of all attempts but the last nothing is
+    /// stored.
+    pub(crate) fn transact<T: Send + 'static>(
+        &self,
+        work: impl for<'t> Fn(PgTransaction<'t>) -> SessionFuture<'t, Result<T, StoreError>> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.run(move |session| Box::pin(async move { session.transact(work).await }))
     }
 
     pub(super) fn sender(&self) -> Result<TaskSender, StoreError> {

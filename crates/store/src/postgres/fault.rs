@@ -26,6 +26,8 @@ pub enum PgFaultKind {
     Lost,
     /// Another transaction was in the way; the same one may succeed later.
     Conflict,
+    /// A row violates a check of its table, or no partition takes it.
+    RowRefused,
     /// Any other refusal of a statement.
     Statement,
 }
@@ -65,7 +67,7 @@ impl PgFault {
             PgFaultKind::Privilege => "let the owner of the database open the store once, and grant its role to this user",
             PgFaultKind::TooManyConnections => "raise max_connections of the server, or start fewer processes",
             PgFaultKind::Unsuitable => "use a database of PostgreSQL 14 or later with the encoding UTF8",
-            PgFaultKind::Lost | PgFaultKind::Conflict | PgFaultKind::Statement => "",
+            PgFaultKind::Lost | PgFaultKind::Conflict | PgFaultKind::RowRefused | PgFaultKind::Statement => "",
         }
     }
 }
@@ -101,6 +103,7 @@ fn refusal_kind(code: &SqlState) -> PgFaultKind {
         "40001" | "40P01" | "55P03" => PgFaultKind::Conflict,
         "57P01" | "57P02" | "57P03" | "25P03" => PgFaultKind::Lost,
         code if code.starts_with("08") => PgFaultKind::Lost,
+        "23514" => PgFaultKind::RowRefused,
         _ => PgFaultKind::Statement,
     }
 }

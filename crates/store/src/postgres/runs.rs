@@ -16,8 +16,15 @@ use tokio_postgres::Row;
 const LOCK_ATTEMPTS: u32 = 40;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
-const SELECT_RUNS: &str = "
-    SELECT runs.run, id, started, ended, format, workspace, claim, settings, plan, planned, budget, record, counts.finished, counts.passed,
+/// Plan of a run, and the same without its cases, which are most of a row. A plan is written with the cases first.
+const WHOLE_PLAN: &str = "plan";
+const SHORT_PLAN: &str = r#"CASE WHEN starts_with(plan, '{"cases":') AND strpos(plan, '"subjects":') > 0
+    THEN '{"cases":[],' || substr(plan, strpos(plan, '"subjects":')) ELSE plan END"#;
+
+/// Returns the statement that reads runs. Trials are counted only of the runs that `condition` selects.
+fn select_runs(plan: &str, condition: &str) -> String {
+    format!("
+    SELECT runs.run, id, started, ended, format, workspace, claim, settings, {plan}, planned, budget, record, counts.finished, counts.passed,
         (SELECT least(coalesce(sum((lost + CASE state WHEN 'reserved' THEN ceiling ELSE cost END)::numeric), 0), 9e18)::bigint
             FROM calls WHERE calls.run = runs.run),
         counts.aborted,
@@ -25,10 +32,12 @@ const SELECT_RUNS: &str = "
             (SELECT array_agg(subject ORDER BY first) FROM
                 (SELECT subject, min(n) AS first FROM trials WHERE trials.run = runs.run GROUP BY subject) AS subjects)
         END
-    FROM runs, LATERAL (
+    FROM (SELECT * FROM runs {condition}) AS runs, LATERAL (
         SELECT count(*) AS finished, count(*) FILTER (WHERE trials.passed = 1) AS passed,
             count(*) FILTER (WHERE ending IN ('aborted', 'unfunded')) AS aborted
-        FROM trials WHERE trials.run = runs.run) AS counts";
+        FROM trials WHERE trials.run = runs.run) AS counts
+    ORDER BY runs.run DESC")
+}
 
 impl RunTable for PgEngine {
     fn begin_run(&self, run: &NewRun<'_>) -> Result<i64, StoreError> {
@@ -70,17 +79,24 @@ impl RunTable for PgEngine {
 
     fn find_runs(&self, query: RunQuery<'_>) -> Result<Vec<RunColumns>, StoreError> {
         let (condition, params): (&str, Vec<PgParam>) = match query {
-            RunQuery::All => ("ORDER BY runs.run DESC", vec![]),
-            RunQuery::Key(run) => ("WHERE runs.run = $1", vec![Box::new(run)]),
+            RunQuery::All | RunQuery::Listed => ("", vec![]),
+            RunQuery::Key(run) => ("WHERE run = $1", vec![Box::new(run)]),
             RunQuery::Before(before, most) => {
                 let most = i64::try_from(most).unwrap_or(i64::MAX);
-                ("WHERE runs.run < $1 ORDER BY runs.run DESC LIMIT $2", vec![Box::new(before), Box::new(most)])
+                ("WHERE run < $1 ORDER BY run DESC LIMIT $2", vec![Box::new(before), Box::new(most)])
             }
             RunQuery::Prefix(prefix) => {
-                ("WHERE starts_with(id, $1) OR starts_with(record, $1) ORDER BY runs.run DESC LIMIT 1", vec![Box::new(encode(prefix))])
+                // Ids first: they have an index.
+                let by_id = "WHERE id >= $1 AND id < $1 || '~' ORDER BY run DESC LIMIT 1";
+                let found = self.read_runs(WHOLE_PLAN, by_id, vec![Box::new(encode(prefix))])?;
+                if !found.is_empty() {
+                    return Ok(found);
+                }
+                ("WHERE starts_with(record, $1) ORDER BY run DESC LIMIT 1", vec![Box::new(encode(prefix))])
             }
         };
-        self.connection.query(format!("{SELECT_RUNS} {condition}"), params)?.iter().map(read_run).collect()
+        let plan = if let RunQuery::Listed = query { SHORT_PLAN } else { WHOLE_PLAN };
+        self.read_runs(plan, condition, params)
     }
 
     fn verdicts(&self, run: i64) -> Result<Option<String>, StoreError> {
@@ -125,6 +141,12 @@ impl RunTable for PgEngine {
 
     /// The server reuses the space by itself.
     fn shrink(&self) {}
+}
+
+impl PgEngine {
+    fn read_runs(&self, plan: &str, condition: &str, params: Vec<PgParam>) -> Result<Vec<RunColumns>, StoreError> {
+        self.connection.query(select_runs(plan, condition), params)?.iter().map(read_run).collect()
+    }
 }
 
 /// Returns the key of the advisory lock of a run, from the first bytes of a hash of its id.

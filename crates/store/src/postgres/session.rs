@@ -1,16 +1,20 @@
 //! Session with a server: prepares statements, reconnects after a lost connection and commits each transaction exactly once.
 
 use super::fault::{PgFault, PgFaultKind};
-use super::schema::SCHEMA_NAME;
 use super::target::{PgSettings, TlsMode};
 use super::tls::PgTls;
 use crate::StoreError;
 use futures::future::join_all;
 use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::time::Duration;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
+
+/// Work on a session.
+pub type SessionFuture<'s, T> = Pin<Box<dyn Future<Output = T> + 's>>;
 
 /// Parameter of a statement.
 pub type PgParam = Box<dyn ToSql + Sync + Send>;
@@ -62,10 +66,10 @@ struct Patience {
 }
 
 /// End of an attempt to commit.
-enum CommitAttempt {
-    Committed(BatchRows),
+enum CommitAttempt<T> {
+    Committed(T),
     /// The connection broke after the commit was sent, so the server alone knows whether it counts.
-    Unknown(BatchRows, String),
+    Unknown(T, String),
 }
 
 impl PgSession {
@@ -85,14 +89,14 @@ impl PgSession {
         if self.client.as_ref().is_none_or(Client::is_closed) {
             self.reconnect().await?;
         }
-        self.client.as_mut().ok_or_else(|| PgFault::new(PgFaultKind::Lost, "the connection was lost").into())
+        self.client.as_mut().ok_or_else(lost)
     }
 
     /// Returns the client like [`PgSession::client`], and a number that changes with every new connection, for statements that are prepared
     /// outside of this session.
     pub(super) async fn numbered_client(&mut self) -> Result<(&Client, u64), StoreError> {
         self.client().await?;
-        let client = self.client.as_ref().ok_or_else(|| PgFault::new(PgFaultKind::Lost, "the connection was lost"))?;
+        let client = self.client.as_ref().ok_or_else(lost)?;
         Ok((client, self.generation))
     }
 
@@ -155,7 +159,7 @@ impl PgSession {
         &mut self,
         batch: &[PgStatement],
         check: &impl Fn(&BatchRows) -> Result<(), StoreError>,
-    ) -> Result<CommitAttempt, StoreError> {
+    ) -> Result<CommitAttempt<BatchRows>, StoreError> {
         let own_id = self.prepare("SELECT pg_current_xact_id()::text").await?;
         let mut prepared = vec![];
         for statement in batch {
@@ -167,8 +171,10 @@ impl PgSession {
         let (begun, id, results) = tokio::join!(client.batch_execute("BEGIN"), client.query_one(&own_id, &[]), statements);
         let ran = || -> Result<(BatchRows, String), StoreError> {
             begun.map_err(PgFault::from)?;
+            // A replica refuses the number first, and then the statements only because they follow.
+            let id = id.and_then(|row| row.try_get(0)).map_err(PgFault::from)?;
             let rows: BatchRows = results.into_iter().collect::<Result<_, _>>().map_err(PgFault::from)?;
-            Ok((rows, id.and_then(|row| row.try_get(0)).map_err(PgFault::from)?))
+            Ok((rows, id))
         };
         let (rows, transaction) = match ran().and_then(|(rows, id)| check(&rows).map(|()| (rows, id))) {
             Ok(ran) => ran,
@@ -178,10 +184,47 @@ impl PgSession {
                 return Err(error);
             }
         };
-        match client.batch_execute("COMMIT").await.map_err(PgFault::from) {
-            Ok(()) => Ok(CommitAttempt::Committed(rows)),
-            Err(fault) if fault.is_lost() => Ok(CommitAttempt::Unknown(rows, transaction)),
-            Err(fault) => Err(fault.into()),
+        end_transaction(client, rows, transaction).await
+    }
+
+    /// Runs `work` in a transaction and commits it exactly once, also if the connection breaks while it is committed. `work` may run more
+    /// than once; of all attempts but the last nothing is stored.
+    pub(crate) async fn transact<T>(
+        &mut self,
+        work: impl for<'t> Fn(PgTransaction<'t>) -> SessionFuture<'t, Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let mut patience = Patience::default();
+        loop {
+            match self.try_transact(&work).await {
+                Ok(CommitAttempt::Committed(found)) => return Ok(found),
+                Ok(CommitAttempt::Unknown(found, transaction)) => {
+                    if self.was_committed(&transaction).await? {
+                        return Ok(found);
+                    }
+                }
+                Err(error) => self.recover(&mut patience, error).await?,
+            }
+        }
+    }
+
+    async fn try_transact<T>(
+        &mut self,
+        work: &impl for<'t> Fn(PgTransaction<'t>) -> SessionFuture<'t, Result<T, StoreError>>,
+    ) -> Result<CommitAttempt<T>, StoreError> {
+        let own_id = self.prepare("SELECT pg_current_xact_id()::text").await?;
+        self.client().await?;
+        let Self { client, statements, .. } = self;
+        let client = client.as_ref().ok_or_else(lost)?;
+        let (begun, id) = tokio::join!(client.batch_execute("BEGIN"), client.query_one(&own_id, &[]));
+        begun.map_err(PgFault::from)?;
+        let id: String = id.and_then(|row| row.try_get(0)).map_err(PgFault::from)?;
+        match work(PgTransaction { client, statements }).await {
+            Ok(found) => end_transaction(client, found, id).await,
+            Err(error) => {
+                // A connection that cannot roll back is closed, which rolls back too.
+                drop(client.batch_execute("ROLLBACK").await);
+                Err(error)
+            }
         }
     }
 
@@ -231,7 +274,7 @@ impl PgSession {
     }
 
     async fn try_lock(&mut self, key: i64) -> Result<bool, StoreError> {
-        let client = self.client.as_ref().ok_or_else(|| PgFault::new(PgFaultKind::Lost, "the connection was lost"))?;
+        let client = self.client.as_ref().ok_or_else(lost)?;
         let row = client.query_one("SELECT pg_try_advisory_lock($1)", &[&key]).await.map_err(PgFault::from)?;
         Ok(row.try_get(0).map_err(PgFault::from)?)
     }
@@ -292,8 +335,9 @@ impl PgSession {
         };
         // Plans are made for the size that tables have now. A transaction of a process that hangs ends.
         let setup = format!(
-            "SET search_path TO {SCHEMA_NAME}, pg_catalog; SET plan_cache_mode TO force_custom_plan; SET client_min_messages TO warning;
-             SET idle_in_transaction_session_timeout TO '60s'"
+            "SET search_path TO {}, pg_catalog; SET plan_cache_mode TO force_custom_plan; SET client_min_messages TO warning;
+             SET idle_in_transaction_session_timeout TO '60s'",
+            self.settings.schema
         );
         client.batch_execute(&setup).await?;
         if let Some((process, started)) = self.backend.take() {
@@ -307,6 +351,43 @@ impl PgSession {
         self.generation += 1;
         Ok(())
     }
+}
+
+/// Transaction of a session. Its statements never reconnect, so that all are part of it.
+pub(crate) struct PgTransaction<'s> {
+    client: &'s Client,
+    statements: &'s mut HashMap<String, Statement>,
+}
+
+impl PgTransaction<'_> {
+    pub(crate) async fn query(&mut self, sql: &'static str, params: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, StoreError> {
+        let statement = match self.statements.get(sql) {
+            Some(statement) => statement.clone(),
+            None => {
+                let statement = self.client.prepare(sql).await.map_err(PgFault::from)?;
+                self.statements.insert(sql.to_owned(), statement.clone());
+                statement
+            }
+        };
+        Ok(self.client.query(&statement, params).await.map_err(PgFault::from)?)
+    }
+
+    /// Runs statements without parameters, such as those that change tables.
+    pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
+        Ok(self.client.batch_execute(sql).await.map_err(PgFault::from)?)
+    }
+}
+
+async fn end_transaction<T>(client: &Client, found: T, transaction: String) -> Result<CommitAttempt<T>, StoreError> {
+    match client.batch_execute("COMMIT").await.map_err(PgFault::from) {
+        Ok(()) => Ok(CommitAttempt::Committed(found)),
+        Err(fault) if fault.is_lost() => Ok(CommitAttempt::Unknown(found, transaction)),
+        Err(fault) => Err(fault.into()),
+    }
+}
+
+fn lost() -> StoreError {
+    PgFault::new(PgFaultKind::Lost, "the connection was lost").into()
 }
 
 impl std::fmt::Debug for PgSession {

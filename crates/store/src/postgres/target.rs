@@ -2,6 +2,7 @@
 
 use super::environment::{PasswordKey, PgEnvironment};
 use super::fault::{PgFault, PgFaultKind};
+use super::schema::SCHEMA_NAME;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -43,6 +44,8 @@ pub(crate) struct PgSettings {
     pub root_certificate: Option<PathBuf>,
     pub timeout: Duration,
     pub application_name: String,
+    /// Schema in which names are looked up first.
+    pub schema: &'static str,
 }
 
 impl PgTarget {
@@ -53,6 +56,15 @@ impl PgTarget {
 
     pub fn new(url: impl Into<String>, environment: PgEnvironment) -> Self {
         Self { url: url.into(), environment }
+    }
+
+    /// Returns host, port and database, which name the same store for every user.
+    ///
+    /// # Errors
+    /// If the URL cannot be read.
+    pub(crate) fn place(&self) -> Result<String, PgFault> {
+        let PgSettings { host, port, database, .. } = self.settings()?;
+        Ok(format!("{host}\n{port}\n{database}"))
     }
 
     /// Reads the URL.
@@ -180,7 +192,18 @@ impl SettingsDraft {
         let tls = wanted.unwrap_or(if is_local(&host) { TlsMode::Disable } else { TlsMode::VerifyFull });
         let timeout = self.timeout.unwrap_or(DEFAULT_TIMEOUT);
         let application_name = self.application_name.unwrap_or_else(|| "bardo-eval".to_owned());
-        Ok(PgSettings { password, tls, root_certificate: self.root_certificate, timeout, application_name, host, port, user, database })
+        Ok(PgSettings {
+            password,
+            tls,
+            root_certificate: self.root_certificate,
+            timeout,
+            application_name,
+            host,
+            port,
+            user,
+            database,
+            schema: SCHEMA_NAME,
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use tokio_postgres::types::FromSql;
 const ESCAPE: char = '\u{1}';
 
 /// Returns a text as it is stored.
-pub(super) fn encode(text: &str) -> String {
+pub(crate) fn encode(text: &str) -> String {
     if !text.contains(['\0', ESCAPE]) {
         return text.to_owned();
     }
@@ -42,20 +42,20 @@ pub(super) fn decode(stored: &str) -> Cow<'_, str> {
 }
 
 /// Reads a column.
-pub(super) fn get<'r, T: FromSql<'r>>(row: &'r Row, column: usize) -> Result<T, StoreError> {
+pub(crate) fn get<'r, T: FromSql<'r>>(row: &'r Row, column: usize) -> Result<T, StoreError> {
     Ok(row.try_get(column).map_err(PgFault::from)?)
 }
 
-pub(super) fn get_text(row: &Row, column: usize) -> Result<String, StoreError> {
+pub(crate) fn get_text(row: &Row, column: usize) -> Result<String, StoreError> {
     Ok(decode(get(row, column)?).into_owned())
 }
 
-pub(super) fn get_optional_text(row: &Row, column: usize) -> Result<Option<String>, StoreError> {
+pub(crate) fn get_optional_text(row: &Row, column: usize) -> Result<Option<String>, StoreError> {
     Ok(get::<Option<&str>>(row, column)?.map(|text| decode(text).into_owned()))
 }
 
 /// Reads a number that is never negative.
-pub(super) fn get_count(row: &Row, column: usize) -> Result<u64, StoreError> {
+pub(crate) fn get_count(row: &Row, column: usize) -> Result<u64, StoreError> {
     let number: i64 = get(row, column)?;
     u64::try_from(number).map_err(|error| StoreError::unreadable(&format!("column {column}"), &error))
 }
@@ -64,7 +64,7 @@ pub(super) fn get_count(row: &Row, column: usize) -> Result<u64, StoreError> {
 ///
 /// # Errors
 /// If it is beyond the numbers of a database.
-pub(super) fn number(n: u64) -> Result<i64, StoreError> {
+pub(crate) fn number(n: u64) -> Result<i64, StoreError> {
     i64::try_from(n).map_err(|_| StoreError::Journal(format!("{n} is too large to be stored")))
 }
 

@@ -2,7 +2,7 @@
 
 use super::words::trial_words;
 use super::{IndexCoverage, SearchIndex, SearchPosition};
-use crate::selection::{RunCounts, RunHead};
+use crate::selection::{RunCounts, RunHead, TrialText};
 use crate::{Store, StoreError};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
@@ -56,6 +56,8 @@ impl SearchIndex {
         for run in known.into_keys() {
             self.remove_run(run)?;
         }
+        // Also of runs that were removed before the index knew them.
+        self.connection.prepare_cached("DELETE FROM reports WHERE id NOT IN (SELECT id FROM runs)")?.execute([])?;
         Ok(IndexCoverage { runs: stored.len(), behind })
     }
 
@@ -98,16 +100,13 @@ impl SearchIndex {
         let taken = missing.len().min(most);
         for group in missing[..taken].chunks(GROUP) {
             let transaction = self.transaction()?;
-            for n in group {
-                self.add_trial(store, SearchPosition { run, n: *n })?;
-            }
+            store.engine.for_each_text(run, group, &mut |n, text| self.add_trial(SearchPosition { run, n }, &text))?;
             transaction.commit()?;
         }
         Ok((taken, taken == missing.len()))
     }
 
-    fn add_trial(&self, store: &Store, at: SearchPosition) -> Result<(), StoreError> {
-        let Some(text) = store.engine.trial_text(at.run, at.n)? else { return Ok(()) };
+    fn add_trial(&self, at: SearchPosition, text: &TrialText) -> Result<(), StoreError> {
         self.remove_trial(at)?;
         let words = trial_words(&text.case, &text.events, &text.scores);
         self.connection.prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")?.execute(params![at.doc(), words])?;

@@ -1,21 +1,25 @@
-//! Word index of stored transcripts, in a file of its own beside the store. The viewer fills it; runs never write to it, so they do not get slower.
+//! Word index of stored transcripts, and reports of complete runs, in a file of its own: beside a store in a file, and in the local folder for a store
+//! on a server. The viewer fills it; while a run plays, nothing is written to it, so runs do not get slower.
 //!
 //! The file is derived data: an unknown version or a damaged file is removed and made again.
 
 mod fill;
 mod query;
+mod reports;
 mod words;
 
 pub use query::{SearchPosition, SearchTerms};
+pub use reports::ReportKey;
 
 use crate::private_file::create_private;
-use crate::{Store, StoreError};
+use crate::{StoreError, StoreLocation};
+use model::ContentHash;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Version of the tables, stored as `PRAGMA user_version`.
-const INDEX_VERSION: i64 = 1;
+const INDEX_VERSION: i64 = 2;
 const PAGE_BYTES: u32 = 8 << 10;
 /// Cache of a connection in KiB, negative as SQLite wants it.
 const CACHE_KIB: i64 = -(8 << 10);
@@ -39,6 +43,13 @@ CREATE TABLE docs (
     doc     INTEGER PRIMARY KEY,
     content TEXT NOT NULL
 ) STRICT;
+CREATE TABLE reports (
+    id        TEXT NOT NULL,
+    kind      TEXT NOT NULL,
+    made_from TEXT NOT NULL,
+    text      BLOB NOT NULL,
+    PRIMARY KEY (id, kind)
+) STRICT;
 CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, detail=none, tokenize='ascii');
 ";
 
@@ -57,13 +68,17 @@ pub struct IndexCoverage {
 }
 
 impl SearchIndex {
-    /// Opens or creates the index of the store at this path.
+    /// Opens or creates the index of a store. The index of a store on a server is a file of this machine.
     ///
     /// # Errors
     ///
-    /// Fails if the folder cannot be written to.
-    pub fn open(store: &Path) -> Result<Self, StoreError> {
-        let path = index_path(store);
+    /// Fails if the folder cannot be written to, or the URL of the server cannot be read.
+    pub fn open(location: impl Into<StoreLocation>) -> Result<Self, StoreError> {
+        let path = location.into().index_file()?;
+        if let Some(folder) = path.parent() {
+            // A folder that cannot be made is reported when the file is opened.
+            drop(std::fs::create_dir_all(folder));
+        }
         create_private(&path);
         match Self::open_file(&path) {
             Ok(Some(index)) => Ok(index),
@@ -114,18 +129,21 @@ impl SearchIndex {
     }
 }
 
-impl Store {
-    /// Returns the file of the store; absent for one in memory or in a database.
-    pub fn path(&self) -> Option<&Path> {
-        self.engine.file()
+impl StoreLocation {
+    /// Returns the file of the index: beside the file of a store, else in the folder of what is kept for a server, by host, port and database.
+    fn index_file(&self) -> Result<PathBuf, StoreError> {
+        match self {
+            StoreLocation::File(store) => {
+                let mut name = store.file_name().unwrap_or_default().to_owned();
+                name.push(".search");
+                Ok(store.with_file_name(name))
+            }
+            StoreLocation::Postgres(target) => {
+                let hash = ContentHash::of_text(&target.place()?);
+                Ok(self.folder().join(format!("server-{}.search", hash.short())))
+            }
+        }
     }
-}
-
-/// Returns the file of the index of a store.
-fn index_path(store: &Path) -> PathBuf {
-    let mut name = store.file_name().unwrap_or_default().to_owned();
-    name.push(".search");
-    store.with_file_name(name)
 }
 
 fn remove_files(path: &Path) {

@@ -1,5 +1,6 @@
 use super::words::{trial_words, words};
 use super::*;
+use crate::Store;
 use crate::tests::{begin, example, outline, row};
 
 fn terms(text: &str) -> SearchTerms {
@@ -71,9 +72,39 @@ fn damaged_index_is_made_again() {
 fn index_is_private_to_its_owner() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
-    let _index = SearchIndex::open(&folder.path().join("store.sqlite")).unwrap();
+    let _index = SearchIndex::open(folder.path().join("store.sqlite")).unwrap();
     for name in ["store.sqlite.search", "store.sqlite.search-wal", "store.sqlite.search-shm"] {
         let mode = folder.path().join(name).metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
+}
+
+#[test]
+fn report_is_valid_for_one_record_and_gone_with_its_run() {
+    let store = Store::open_in_memory().unwrap();
+    let index = SearchIndex::open_in_memory().unwrap();
+    let run = begin(&store, "first", &outline("a", 1));
+    let key = |made_from| ReportKey { run: "first", kind: "attacks 1", made_from };
+    assert_eq!(index.report(key("record a")).unwrap(), None);
+    index.keep_report(key("record a"), "{\"x\": \"ü\"}").unwrap();
+    assert_eq!(index.report(key("record a")).unwrap().as_deref(), Some("{\"x\": \"ü\"}"));
+    assert_eq!(index.report(key("record b")).unwrap(), None, "of another record");
+    assert!(index.has_report(key("record a")).unwrap() && !index.has_report(key("record b")).unwrap());
+    index.keep_report(key("record b"), "2").unwrap();
+    assert_eq!((index.report(key("record a")).unwrap(), index.report(key("record b")).unwrap().as_deref()), (None, Some("2")));
+    index.update(&store, 10).unwrap();
+    store.remove_run(run).unwrap();
+    index.update(&store, 10).unwrap();
+    assert_eq!(index.report(key("record b")).unwrap(), None);
+}
+
+#[test]
+fn index_of_a_server_is_a_local_file_without_its_password() {
+    let place = |url: &str| StoreLocation::new(url, Default::default).index_file();
+    let one = place("postgres://ann@db.example/runs").unwrap();
+    assert_eq!(one, place("postgresql://bob@db.example:5432/runs?application_name=x").unwrap(), "the same database for another user");
+    assert_ne!(one, place("postgres://ann@db.example/other").unwrap());
+    assert_ne!(one, place("postgres://ann@db2.example/runs").unwrap());
+    assert!(one.starts_with(".bardo-eval") && one.extension().is_some_and(|end| end == "search"), "{}", one.display());
+    assert!(place("postgres://ann:sesame@db.example/runs").is_err());
 }

@@ -18,7 +18,7 @@ use crate::StoreError;
 use crate::engine::StoreEngine;
 use crate::postgres::PgConnection;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Connection to a SQLite file.
 #[derive(Debug)]
@@ -36,10 +36,6 @@ impl SqliteEngine {
 }
 
 impl StoreEngine for SqliteEngine {
-    fn file(&self) -> Option<&Path> {
-        self.path.as_deref()
-    }
-
     fn postgres(&self) -> Option<&PgConnection> {
         None
     }

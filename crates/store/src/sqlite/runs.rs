@@ -32,7 +32,7 @@ impl RunTable for SqliteEngine {
 
     fn find_runs(&self, query: RunQuery<'_>) -> Result<Vec<RunColumns>, StoreError> {
         match query {
-            RunQuery::All => self.select_runs("ORDER BY run DESC", &[]),
+            RunQuery::All | RunQuery::Listed => self.select_runs("ORDER BY run DESC", &[]),
             RunQuery::Key(run) => self.select_runs("WHERE run = ?1", &[&run]),
             RunQuery::Before(before, most) => {
                 let most = i64::try_from(most).unwrap_or(i64::MAX);

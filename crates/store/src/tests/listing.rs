@@ -3,7 +3,7 @@
 use super::{TestPlace, begin, call, example, outline, row};
 use crate::*;
 use model::transcript::FaultSource;
-use model::{CaseOutcome, ContentHash, Ending, Reading, RunRecord, Score, ScorerId, Trial, scores_to_json};
+use model::{CaseOutcome, ContentHash, Ending, PlanOutline, Reading, RunRecord, Score, ScorerId, Trial, scores_to_json};
 
 /// Returns a record whose trials have the cases and subjects given.
 fn record_of(rows: &[(&str, &str)]) -> RunRecord {
@@ -106,6 +106,19 @@ pub(super) fn runs_are_paged_and_found_by_prefix(place: &TestPlace) {
     assert_eq!((find("aaaa").as_deref(), find("aaaa1").as_deref(), find("c")), (Some("aaaa2"), Some("aaaa1"), None));
     assert_eq!(find(&record.as_str()[..9]).as_deref(), Some("aaaa1"));
     assert_eq!(find("aa%"), None, "a prefix is no pattern");
+    // Lists need the subjects and the version of a plan, and may leave out its cases.
+    let short = |run: StoredRun| StoredRun { plan: run.plan.map(|plan| PlanOutline { cases: vec![], ..plan }), ..run };
+    let listed: Vec<StoredRun> = store.listed_runs().unwrap().into_iter().map(short).collect();
+    assert_eq!(listed, store.runs().unwrap().into_iter().map(short).collect::<Vec<_>>());
+    let heads = || store.list_runs(None, None, 10).unwrap();
+    let first = heads();
+    assert_eq!((first.len(), &first[2].counts.subjects, first[2].counts.finished), (3, &vec!["echo".to_owned()], 0));
+    // A run that was completed again is counted again.
+    let record = example("a", 1);
+    store.engine.add_trials(&[row(keys[0], 0, &record)]).unwrap();
+    store.set_verdicts(keys[0], &model::GateVerdicts::default(), Some(&ContentHash::of_text("other")), "2026-01-01T00:00:10Z").unwrap();
+    assert_eq!(heads()[2].counts.finished, 1);
+    assert_eq!(heads()[2].counts, heads()[2].counts);
 }
 
 pub(super) fn trials_are_read_within_a_range(place: &TestPlace) {

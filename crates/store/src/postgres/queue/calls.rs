@@ -2,9 +2,10 @@
 
 use super::lease::WorkerLease;
 use super::session::{QueueSql, column, count};
-use super::vendors::{self, VendorGate};
-use crate::postgres::text::encode;
+use super::vendors::{self, VendorGate, VendorStates};
+use crate::postgres::text::{encode, get_text};
 use crate::{CallKey, StoreError};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Call to be reserved.
@@ -33,8 +34,56 @@ pub enum ReserveAnswer {
     Closed,
 }
 
+/// Sum of ceilings that is reserved in one statement. Larger ones are no real prices.
+const MAX_AT_ONCE: u64 = 1 << 60;
 /// Pause before money that is reserved by others is asked for again.
 const FUNDS_PAUSE: Duration = Duration::from_millis(100);
+
+/// Reserves calls: all of them in one statement if no vendor has a limit and the budget covers them, else one after the other.
+pub(super) fn reserve_all(
+    sql: &QueueSql<'_>,
+    lease: &WorkerLease,
+    tickets: &[CallTicket],
+    vendors: &VendorStates,
+) -> Result<Vec<ReserveAnswer>, StoreError> {
+    let distinct: BTreeSet<&CallKey> = tickets.iter().map(|ticket| &ticket.call).collect();
+    let sum = tickets.iter().try_fold(0_u64, |sum, ticket| sum.checked_add(ticket.ceiling)).filter(|sum| *sum < MAX_AT_ONCE);
+    let is_free = tickets.iter().all(|ticket| vendors.is_free(&ticket.vendor)) && distinct.len() == tickets.len();
+    if tickets.len() > 1
+        && let Some(sum) = sum.filter(|_| is_free)
+        && reserve_group(sql, lease, tickets, column(sum))?
+    {
+        return Ok(tickets.iter().map(|ticket| ReserveAnswer::Reserved { halvings: vendors.halvings(&ticket.vendor) }).collect());
+    }
+    tickets.iter().map(|ticket| reserve(sql, lease, ticket)).collect()
+}
+
+/// Reserves calls if the budget covers all of them and none is under way. Returns false, and has changed nothing, if not.
+fn reserve_group(sql: &QueueSql<'_>, lease: &WorkerLease, tickets: &[CallTicket], sum: i64) -> Result<bool, StoreError> {
+    let (trials, roles, numbers) = call_columns(tickets.iter().map(|ticket| &ticket.call));
+    let ceilings: Vec<i64> = tickets.iter().map(|ticket| column(ticket.ceiling)).collect();
+    let vendors: Vec<&str> = tickets.iter().map(|ticket| ticket.vendor.as_str()).collect();
+    let reserved = sql.execute(
+        "WITH given AS (
+             SELECT * FROM unnest($4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::text[]) AS given (trial, role, n, ceiling, vendor)),
+         funded AS (
+             UPDATE budgets SET reserved = reserved + $3
+             WHERE run = $1 AND impossible = 0 AND (cap IS NULL OR spent + reserved + $3 <= cap)
+               AND NOT EXISTS (SELECT 1 FROM calls JOIN given ON calls.trial = given.trial AND calls.role = given.role AND calls.n = given.n
+                   WHERE calls.run = $1 AND calls.state <> 'failed')
+             RETURNING run)
+         INSERT INTO calls (run, trial, role, n, state, attempts, ceiling, cost, lost, worker, vendor)
+         SELECT run, trial, role, n, 'reserved', 1, ceiling, 0, 0, $2, vendor FROM given, funded
+         ON CONFLICT (run, trial, role, n) DO UPDATE SET state = 'reserved', attempts = calls.attempts + 1, ceiling = excluded.ceiling,
+             worker = excluded.worker, vendor = excluded.vendor WHERE calls.state = 'failed'",
+        &[&lease.run, &lease.worker, &sum, &trials, &roles, &numbers, &ceilings, &vendors],
+    )?;
+    match reserved {
+        0 => Ok(false),
+        all if all == tickets.len() as u64 => Ok(true),
+        some => Err(StoreError::Journal(format!("{some} of {} calls were reserved", tickets.len()))),
+    }
+}
 
 /// Reserves a call, unless the vendor is paused or the budget does not cover it. A repeated attempt finds its own row.
 pub(super) fn reserve(sql: &QueueSql<'_>, lease: &WorkerLease, ticket: &CallTicket) -> Result<ReserveAnswer, StoreError> {
@@ -116,42 +165,101 @@ impl BudgetChange {
     }
 }
 
-/// Settles a call. One that an earlier attempt has settled changes nothing.
-pub(super) fn settle(
+/// Settled call of a group.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SettledWrite<'w> {
+    pub(super) call: &'w CallKey,
+    pub(super) cost: u64,
+    pub(super) waited_us: Option<u64>,
+    pub(super) reply: &'w str,
+}
+
+/// Settles calls in one statement. Those that an earlier attempt has settled change nothing.
+pub(super) fn settle_all(
     sql: &QueueSql<'_>,
-    (call, worker): (&CallKey, i64),
-    (cost, waited_us, reply): (u64, Option<u64>, &str),
+    lease: &WorkerLease,
+    settled: &[SettledWrite<'_>],
     change: &mut BudgetChange,
 ) -> Result<(), StoreError> {
-    let CallKey { run, trial, role, n } = call;
-    let (cost, waited_us) = (column(cost), waited_us.map(column));
-    let settled = sql.query_first(
-        "UPDATE calls SET state = 'settled', cost = $6, waited_us = $7, reply = $8
-         WHERE run = $1 AND trial = $2 AND role = $3 AND n = $4 AND worker = $5 AND state = 'reserved' RETURNING ceiling",
-        &[run, &trial.as_str(), role, &i64::from(*n), &worker, &cost, &waited_us, &encode(reply)],
+    if settled.is_empty() {
+        return Ok(());
+    }
+    let (trials, roles, numbers) = call_columns(settled.iter().map(|write| write.call));
+    let costs: Vec<i64> = settled.iter().map(|write| column(write.cost)).collect();
+    let waited: Vec<Option<i64>> = settled.iter().map(|write| write.waited_us.map(column)).collect();
+    let replies: Vec<String> = settled.iter().map(|write| encode(write.reply)).collect();
+    let rows = sql.query(
+        "UPDATE calls SET state = 'settled', cost = given.cost, waited_us = given.waited_us, reply = given.reply
+         FROM unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[])
+             AS given (trial, role, n, cost, waited_us, reply)
+         WHERE calls.run = $1 AND calls.worker = $2 AND calls.state = 'reserved'
+             AND calls.trial = given.trial AND calls.role = given.role AND calls.n = given.n
+         RETURNING calls.ceiling, given.cost",
+        &[&lease.run, &lease.worker, &trials, &roles, &numbers, &costs, &waited, &replies],
     )?;
-    if let Some(row) = settled {
-        change.add(row.try_get(0)?, cost);
+    for row in &rows {
+        change.add(row.try_get(0)?, row.try_get(1)?);
     }
     Ok(())
 }
 
-/// Fails a call. The cost of the attempt stays spent.
-pub(super) fn fail(
+/// Fails calls in one statement. The cost of the attempts stays spent.
+pub(super) fn fail_all(
     sql: &QueueSql<'_>,
-    (call, worker): (&CallKey, i64),
-    (cost, why): (u64, &str),
+    lease: &WorkerLease,
+    failed: &[(&CallKey, u64, &str)],
     change: &mut BudgetChange,
 ) -> Result<(), StoreError> {
-    let CallKey { run, trial, role, n } = call;
-    let cost = column(cost);
-    let failed = sql.query_first(
-        "UPDATE calls SET state = 'failed', lost = lost + $6, why = $7
-         WHERE run = $1 AND trial = $2 AND role = $3 AND n = $4 AND worker = $5 AND state = 'reserved' RETURNING ceiling",
-        &[run, &trial.as_str(), role, &i64::from(*n), &worker, &cost, &encode(why)],
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let (trials, roles, numbers) = call_columns(failed.iter().map(|(call, ..)| *call));
+    let costs: Vec<i64> = failed.iter().map(|(_, cost, _)| column(*cost)).collect();
+    let reasons: Vec<String> = failed.iter().map(|(.., why)| encode(why)).collect();
+    let rows = sql.query(
+        "UPDATE calls SET state = 'failed', lost = calls.lost + given.cost, why = given.why
+         FROM unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[]) AS given (trial, role, n, cost, why)
+         WHERE calls.run = $1 AND calls.worker = $2 AND calls.state = 'reserved'
+             AND calls.trial = given.trial AND calls.role = given.role AND calls.n = given.n
+         RETURNING calls.ceiling, given.cost",
+        &[&lease.run, &lease.worker, &trials, &roles, &numbers, &costs, &reasons],
     )?;
-    if let Some(row) = failed {
-        change.add(row.try_get(0)?, cost);
+    for row in &rows {
+        change.add(row.try_get(0)?, row.try_get(1)?);
     }
     Ok(())
+}
+
+/// Looks for the settled replies of calls, in their order.
+pub(super) fn find_settled(sql: &QueueSql<'_>, run: i64, calls: &[CallKey]) -> Result<Vec<Option<(u64, String)>>, StoreError> {
+    if calls.is_empty() {
+        return Ok(vec![]);
+    }
+    let (trials, roles, numbers) = call_columns(calls);
+    let rows = sql.query(
+        "SELECT given.place, calls.cost, calls.reply
+         FROM unnest($2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY AS given (trial, role, n, place)
+         JOIN calls ON calls.run = $1 AND calls.trial = given.trial AND calls.role = given.role AND calls.n = given.n
+         WHERE calls.state = 'settled'",
+        &[&run, &trials, &roles, &numbers],
+    )?;
+    let mut found = vec![None; calls.len()];
+    for row in &rows {
+        let place = usize::try_from(row.try_get::<_, i64>(0)? - 1).unwrap_or_default();
+        if let Some(slot) = found.get_mut(place) {
+            *slot = Some((count(row.try_get(1)?), get_text(row, 2)?));
+        }
+    }
+    Ok(found)
+}
+
+/// Columns of the keys of calls: trials, roles and numbers.
+fn call_columns<'c>(calls: impl IntoIterator<Item = &'c CallKey>) -> (Vec<&'c str>, Vec<&'static str>, Vec<i64>) {
+    let (mut trials, mut roles, mut numbers) = (vec![], vec![], vec![]);
+    for CallKey { trial, role, n, .. } in calls {
+        trials.push(trial.as_str());
+        roles.push(*role);
+        numbers.push(i64::from(*n));
+    }
+    (trials, roles, numbers)
 }

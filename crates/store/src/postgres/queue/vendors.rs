@@ -2,7 +2,9 @@
 
 use super::session::{QueueSql, column, count};
 use crate::StoreError;
+use std::collections::BTreeMap;
 use std::time::Duration;
+use tokio_postgres::Row;
 
 /// Most calls at once of one vendor and key. A limit that grew to this is forgotten.
 const MAX_AT_ONCE: f64 = 1024.0;
@@ -29,6 +31,51 @@ pub struct VendorThrottle {
 pub(super) enum VendorGate {
     Open { halvings: u64 },
     Paused(Duration),
+}
+
+/// State of vendors at the begin of a commit.
+#[derive(Debug, Default)]
+pub(super) struct VendorStates(BTreeMap<String, VendorState>);
+
+#[derive(Debug)]
+struct VendorState {
+    is_paused: bool,
+    is_limited: bool,
+    has_strikes: bool,
+    halvings: u64,
+}
+
+impl VendorStates {
+    /// Reads the states of vendors without a lock.
+    pub(super) fn read(sql: &QueueSql<'_>, vendors: &[&str]) -> Result<Self, StoreError> {
+        if vendors.is_empty() {
+            return Ok(Self::default());
+        }
+        let rows = sql.query(
+            "SELECT vendor, coalesce(paused_until > clock_timestamp(), false), at_once IS NOT NULL, strikes > 0, halvings FROM vendors
+             WHERE vendor = ANY($1)",
+            &[&vendors],
+        )?;
+        let read = |row: &Row| {
+            let (is_paused, is_limited, has_strikes) = (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
+            Ok((row.try_get(0)?, VendorState { is_paused, is_limited, has_strikes, halvings: count(row.try_get(4)?) }))
+        };
+        Ok(Self(rows.iter().map(read).collect::<Result<_, StoreError>>()?))
+    }
+
+    /// Returns whether calls may be sent without looking at their number.
+    pub(super) fn is_free(&self, vendor: &str) -> bool {
+        self.0.get(vendor).is_none_or(|state| !state.is_paused && !state.is_limited)
+    }
+
+    /// Returns whether a success changes nothing.
+    pub(super) fn is_calm(&self, vendor: &str) -> bool {
+        self.0.get(vendor).is_none_or(|state| !state.is_limited && !state.has_strikes)
+    }
+
+    pub(super) fn halvings(&self, vendor: &str) -> u64 {
+        self.0.get(vendor).map_or(0, |state| state.halvings)
+    }
 }
 
 /// Returns whether a call may be sent now. The row is locked only while the vendor has a limit.

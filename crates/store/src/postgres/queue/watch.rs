@@ -2,9 +2,7 @@
 
 use super::lease::{fail_open_calls, release_workers};
 use super::session::{QueueConnection, QueueSql, column, count, first_column};
-use crate::postgres::text::get_text;
-use crate::{CallKey, StoreError};
-use model::ContentHash;
+use crate::StoreError;
 
 /// State of a published run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,23 +151,6 @@ impl QueueConnection {
             }
             dismiss_all(sql, run)?;
             sql.execute("DELETE FROM jobs WHERE run = $1", &[&run]).map(drop)
-        })
-    }
-
-    /// Returns the cost and the reply of a settled call.
-    pub(super) fn settled_reply(&mut self, call: &CallKey) -> Result<Option<(u64, String)>, StoreError> {
-        let CallKey { run, trial, role, n } = call;
-        self.transaction(|sql| {
-            let settled = "SELECT cost, reply FROM calls WHERE run = $1 AND trial = $2 AND role = $3 AND n = $4 AND state = 'settled'";
-            let row = sql.query_first(settled, &[run, &trial.as_str(), role, &i64::from(*n)])?;
-            row.map(|row| Ok((count(row.try_get(0)?), get_text(&row, 1)?))).transpose()
-        })
-    }
-
-    pub(super) fn cached_reply(&mut self, key: &ContentHash, ttl_s: i64) -> Result<Option<String>, StoreError> {
-        self.transaction(|sql| {
-            let fresh = "SELECT reply FROM cache WHERE key = $1 AND at > extract(epoch FROM clock_timestamp())::bigint - $2";
-            sql.query_first(fresh, &[&key.as_str(), &ttl_s])?.map(|row| get_text(&row, 0)).transpose()
         })
     }
 

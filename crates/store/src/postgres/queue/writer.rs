@@ -23,6 +23,8 @@ enum WriterJob {
     Reserve(CallTicket, AnswerCallback<ReserveAnswer>),
     Finish(Box<TrialRow>, AnswerCallback<FinishAnswer>),
     Claim(Vec<u64>, u64, AnswerCallback<ClaimAnswer>),
+    FindSettled(CallKey, AnswerCallback<Option<(u64, String)>>),
+    FindCached(ContentHash, i64, AnswerCallback<Option<String>>),
     Read(Box<dyn FnOnce(&mut QueueConnection) + Send>),
 }
 
@@ -123,12 +125,12 @@ impl QueueWriter {
 
     /// Looks for the settled reply of a call, after all earlier writes.
     pub fn find_settled(&self, call: CallKey, callback: impl FnOnce(Result<Option<(u64, String)>, StoreError>) + Send + 'static) {
-        self.send(WriterJob::Read(Box::new(move |connection| callback(connection.settled_reply(&call)))));
+        self.send(WriterJob::FindSettled(call, Box::new(callback)));
     }
 
     /// Looks for a cached reply that is younger than this, by the clock of the database.
     pub fn find_cached(&self, key: ContentHash, ttl_s: i64, callback: impl FnOnce(Result<Option<String>, StoreError>) + Send + 'static) {
-        self.send(WriterJob::Read(Box::new(move |connection| callback(connection.cached_reply(&key, ttl_s)))));
+        self.send(WriterJob::FindCached(key, ttl_s, Box::new(callback)));
     }
 
     /// Uses the connection of the writer, after all earlier writes.
@@ -205,6 +207,14 @@ impl WriterLoop {
                     group.claims.push((subjects, most));
                     callbacks.claims.push(callback);
                 }
+                WriterJob::FindSettled(call, callback) => {
+                    group.lookups.push(call);
+                    callbacks.lookups.push(callback);
+                }
+                WriterJob::FindCached(key, ttl_s, callback) => {
+                    group.cache_lookups.push((key, ttl_s));
+                    callbacks.cache_lookups.push(callback);
+                }
                 WriterJob::Read(read) => reads.push(read),
             }
             if group.len() < MAX_GROUP_ROWS && reads.is_empty() {
@@ -257,20 +267,35 @@ struct GroupCallbacks {
     tickets: Vec<AnswerCallback<ReserveAnswer>>,
     finished: Vec<AnswerCallback<FinishAnswer>>,
     claims: Vec<AnswerCallback<ClaimAnswer>>,
+    lookups: Vec<AnswerCallback<Option<(u64, String)>>>,
+    cache_lookups: Vec<AnswerCallback<Option<String>>>,
+}
+
+/// Answers callers in their order.
+fn answer_all<T>(callbacks: Vec<AnswerCallback<T>>, answers: Vec<T>) {
+    callbacks.into_iter().zip(answers).for_each(|(callback, answer)| callback(Ok(answer)));
+}
+
+fn refuse_all<T>(callbacks: Vec<AnswerCallback<T>>, failure: &WriterFailure) {
+    callbacks.into_iter().for_each(|callback| callback(Err(failure.to_error())));
 }
 
 impl GroupCallbacks {
     fn answer(self, answers: Result<GroupAnswers, WriterFailure>) {
         match answers {
             Ok(answers) => {
-                self.tickets.into_iter().zip(answers.tickets).for_each(|(callback, answer)| callback(Ok(answer)));
-                self.finished.into_iter().zip(answers.finished).for_each(|(callback, answer)| callback(Ok(answer)));
-                self.claims.into_iter().zip(answers.claims).for_each(|(callback, answer)| callback(Ok(answer)));
+                answer_all(self.tickets, answers.tickets);
+                answer_all(self.finished, answers.finished);
+                answer_all(self.claims, answers.claims);
+                answer_all(self.lookups, answers.lookups);
+                answer_all(self.cache_lookups, answers.cache_lookups);
             }
             Err(failure) => {
-                self.tickets.into_iter().for_each(|callback| callback(Err(failure.to_error())));
-                self.finished.into_iter().for_each(|callback| callback(Err(failure.to_error())));
-                self.claims.into_iter().for_each(|callback| callback(Err(failure.to_error())));
+                refuse_all(self.tickets, &failure);
+                refuse_all(self.finished, &failure);
+                refuse_all(self.claims, &failure);
+                refuse_all(self.lookups, &failure);
+                refuse_all(self.cache_lookups, &failure);
             }
         }
     }
