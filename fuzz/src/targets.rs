@@ -3,6 +3,7 @@
 
 use foreign::{AttackQuestion, LogEntry, LogFormat, LogInput, VerdictPair, attack_signs, log_readings, read_log};
 use model::suite::{JsonPath, StatePredicate};
+use model::transcript::TxOutcome;
 use model::yaml::{YamlLimits, emit, json, load};
 use model::{CaseOutcome, Decimal, Ending, ParamKind, ProblemReport, Rule, Score, Workspace, WorkspaceFiles, parse_units};
 use run::providers::cassette::CassetteLines;
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 use std::io::Cursor;
 use std::sync::{Arc, LazyLock};
 use store::Store;
+use world::chain::{AddressEntry, ChainReader, ObservedTransaction, registry_book};
 use world::mcp::source::ReplaySource;
 use world::{ActingAgent, ChainKind, LiveWorld, World, WorldSettings, WorldTemplate};
 
@@ -43,6 +45,7 @@ pub static TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "tool_arguments", run: tool_arguments },
     FuzzTarget { name: "mcp", run: mcp },
     FuzzTarget { name: "rpc", run: rpc },
+    FuzzTarget { name: "node_replies", run: node_replies },
     FuzzTarget { name: "recordings", run: recordings },
     FuzzTarget { name: "store", run: store_file },
 ];
@@ -177,11 +180,13 @@ fn answers(bytes: &[u8]) {
     }
 }
 
-static SMALL: LazyLock<Arc<WorldTemplate>> = LazyLock::new(|| {
+static SMALL_WORKSPACE: LazyLock<Arc<Workspace>> = LazyLock::new(|| {
     let files: WorkspaceFiles = model::MINIMAL_WORKSPACE.iter().copied().collect();
-    let workspace = Workspace::load(&files).expect("the small workspace");
-    WorldTemplate::new(Arc::new(workspace), "small", ChainKind::Embedded).expect("its world")
+    Arc::new(Workspace::load(&files).expect("the small workspace"))
 });
+
+static SMALL: LazyLock<Arc<WorldTemplate>> =
+    LazyLock::new(|| WorldTemplate::new(SMALL_WORKSPACE.clone(), "small", ChainKind::Embedded).expect("its world"));
 
 static RUNTIME: LazyLock<tokio::runtime::Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime"));
@@ -216,6 +221,24 @@ fn rpc(bytes: &[u8]) {
     let world = Arc::new(tokio::sync::Mutex::new(LiveWorld::new(&SMALL, WorldSettings::default())));
     let answered = RUNTIME.block_on(world::endpoints::answer_rpc_body(world, agent(), BASE, bytes));
     assert!(answered.is_some(), "the world has the chain");
+}
+
+/// Wallet of the agents in the seeds.
+const WALLET: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+
+/// Reads a transaction from replies of a node: the hash, then one body on each line. A node cannot make a transaction look like one of
+/// another chain, and a failed one has no logs.
+fn node_replies(bytes: &[u8]) {
+    let mut lines = bytes.split(|byte| *byte == b'\n').take(20);
+    let Some(hash) = lines.next().and_then(|line| std::str::from_utf8(line).ok()?.trim().parse().ok()) else { return };
+    let mut book = registry_book(&SMALL_WORKSPACE, BASE, &[]).expect("the chain of the small world");
+    book.add(WALLET.parse().expect("an address"), AddressEntry { name: "wallet".into(), own: true, ..AddressEntry::default() });
+    let mut reader = ChainReader::with_replies(book, lines.map(<[u8]>::to_vec).collect());
+    if let Ok(read) = RUNTIME.block_on(reader.read(hash)) {
+        assert_eq!(read.mined.chain, BASE);
+        assert!(read.mined.outcome == TxOutcome::Success || read.mined.logs.is_empty());
+        assert!(serde_json::to_string(&read).is_ok_and(|text| serde_json::from_str::<ObservedTransaction>(&text).is_ok()));
+    }
 }
 
 /// Reads recordings of models and of tools.

@@ -7,8 +7,8 @@ mod log;
 pub mod mcp;
 
 pub use live::{
-    ChainKind, DefenceMode, ForeignSource, HOOKS, HoleFills, Hook, HookScope, LiveSource, LiveWorld, RandomOperator, RandomOperatorError,
-    UnknownWorld, WorldOperator, WorldSettings, WorldTemplate, is_foreign,
+    ChainKind, DefenceMode, ForeignSource, HOOKS, HoleFills, Hook, HookScope, LiveServer, LiveServers, LiveSource, LiveWorld,
+    RandomOperator, RandomOperatorError, UnknownWorld, WorldOperator, WorldSettings, WorldTemplate, is_foreign,
 };
 pub use log::EventLog;
 

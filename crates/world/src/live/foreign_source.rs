@@ -3,6 +3,7 @@
 use crate::mcp::source::{RemoteTool, ReplaySource, SourceError, StubSource, ToolSource};
 use model::{OpClass, Tool, Workspace};
 use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::Mutex;
@@ -15,8 +16,48 @@ pub enum ForeignSource {
     NoSource,
     Recorded(ReplaySource),
     Stubbed(StubSource),
-    /// Running server shared by all trials; it may keep state between them.
-    Live(LiveSource),
+    /// Running servers shared by all trials; they may keep state between them.
+    Live(LiveServers),
+}
+
+/// Running servers, each with the tools that were imported from it. No other tool is called there.
+#[derive(Debug, Clone)]
+pub struct LiveServers {
+    servers: Vec<LiveServer>,
+    /// Source of the tools of other servers.
+    others: Box<ForeignSource>,
+    /// Server of each imported tool, for messages.
+    origins: BTreeMap<String, String>,
+}
+
+/// Running server and the names, in the workspace, of its tools.
+#[derive(Debug, Clone)]
+pub struct LiveServer {
+    pub tools: BTreeSet<String>,
+    pub source: LiveSource,
+}
+
+impl LiveServers {
+    /// `others` answers the tools that were imported from none of the servers.
+    pub fn new(servers: Vec<LiveServer>, others: ForeignSource, workspace: &Workspace) -> Self {
+        let imported = workspace.tools.iter().filter(|tool| is_foreign(tool));
+        let origin = |tool: &Tool| (tool.name.value.clone(), tool.server.clone().unwrap_or_else(|| tool.category.clone()));
+        Self { servers, others: Box::new(others), origins: imported.map(origin).collect() }
+    }
+
+    async fn call(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, SourceError> {
+        if let Some(server) = self.servers.iter().find(|server| server.tools.contains(tool)) {
+            return server.source.0.lock().await.call(tool, args).await;
+        }
+        match &mut *self.others {
+            ForeignSource::Recorded(source) => source.call(tool, args).await,
+            ForeignSource::Stubbed(source) => source.call(tool, args).await,
+            ForeignSource::NoSource | ForeignSource::Live(_) => {
+                let server = self.origins.get(tool).map_or_else(String::new, |origin| crate::mcp::printable(origin, 200));
+                Err(SourceError::OtherServer { tool: crate::mcp::printable(tool, 100), server })
+            }
+        }
+    }
 }
 
 /// Source shared by trials behind a mutex.
@@ -62,9 +103,10 @@ impl ForeignSource {
         self.call_source(tool, args).await.map_err(|error| match error {
             SourceError::Failed { message, .. } => ForeignError::Tool(message),
             SourceError::NotRecorded { .. } => ForeignError::NotRecorded(error.with_remedy()),
-            SourceError::NoSchema { .. } | SourceError::Unstubbable { .. } | SourceError::WriteNotAllowed { .. } => {
-                ForeignError::NotAnswered(error.with_remedy())
-            }
+            SourceError::NoSchema { .. }
+            | SourceError::Unstubbable { .. }
+            | SourceError::WriteNotAllowed { .. }
+            | SourceError::OtherServer { .. } => ForeignError::NotAnswered(error.with_remedy()),
             SourceError::Server(_)
             | SourceError::NoSource { .. }
             | SourceError::UnknownTool { .. }
@@ -78,7 +120,7 @@ impl ForeignSource {
             Self::NoSource => Err(SourceError::NoSource { tool: crate::mcp::printable(tool, 100) }),
             Self::Recorded(source) => source.call(tool, args).await,
             Self::Stubbed(source) => source.call(tool, args).await,
-            Self::Live(LiveSource(source)) => source.lock().await.call(tool, args).await,
+            Self::Live(servers) => servers.call(tool, args).await,
         }
     }
 }

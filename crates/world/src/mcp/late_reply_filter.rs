@@ -1,12 +1,13 @@
-//! Transport that drops the late answer to a probe that the SDK has given up.
+//! Transport that settles the SDK's probe of a server: its late answer is dropped, and an answer that is none becomes an error.
 //!
 //! The SDK probes a server with `server/discover`, waits 10 seconds and then sends `initialize`. A server that needs longer to start answers
-//! both, the probe first, and the SDK would take that answer for the one to `initialize`.
+//! both, the probe first, and the SDK would take that answer for the one to `initialize`. A server that answers methods it does not know
+//! with an empty result does not know the probe, and is initialized like one that says so.
 
-use rmcp::RoleClient;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, RequestId, ServerJsonRpcMessage, ServerResult};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use rmcp::{ErrorData, RoleClient};
 
 #[derive(Debug)]
 pub(super) struct LateReplyFilter<T> {
@@ -31,6 +32,16 @@ impl ProbeState {
             (ClientRequest::InitializeRequest(_), Self::Waiting(probe)) => *self = Self::GivenUp(probe.clone()),
             (_, _) => {}
         }
+    }
+
+    /// Returns the message as the SDK understands it: a result that does not answer the probe becomes the error of an unknown method.
+    fn understood(&self, message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
+        let (Self::Waiting(probe), ServerJsonRpcMessage::Response(response)) = (self, &message) else { return message };
+        if !is_same_id(probe, &response.id) || matches!(response.result, ServerResult::DiscoverResult(_)) {
+            return message;
+        }
+        let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "the answer to server/discover is not one", None);
+        ServerJsonRpcMessage::error(error, Some(probe.clone()))
     }
 
     /// Notes a message of the server and returns whether it is the late answer. A server that cannot read a request answers without id; it
@@ -75,7 +86,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for LateReplyFilter<T> {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
-            let message = self.inner.receive().await?;
+            let message = self.probe.understood(self.inner.receive().await?);
             if !self.probe.is_late_reply(&message) {
                 return Some(message);
             }
@@ -115,6 +126,22 @@ mod tests {
         probe.note_sent(&sent(1, "initialize"));
         assert!(!probe.is_late_reply(&refused(json!(1))), "a refused handshake is an answer");
         assert_eq!(probe, ProbeState::Settled);
+    }
+
+    #[test]
+    fn answer_that_is_none_is_an_unknown_method() {
+        let answered = |id: Value, result: Value| -> ServerJsonRpcMessage {
+            serde_json::from_value(json!({ "jsonrpc": "2.0", "id": id, "result": result })).unwrap()
+        };
+        let mut probe = ProbeState::Settled;
+        probe.note_sent(&sent(0, "server/discover"));
+        for (id, result) in [(json!(0), json!({})), (json!("0"), json!({})), (json!(0), json!({ "tools": [] })), (json!(0), json!("ok"))] {
+            let ServerJsonRpcMessage::Error(error) = probe.understood(answered(id, result.clone())) else { panic!("{result}") };
+            assert_eq!((error.id, error.error.code), (Some(RequestId::Number(0)), ErrorCode::METHOD_NOT_FOUND), "{result}");
+        }
+        assert!(matches!(probe.understood(answered(json!(7), json!({}))), ServerJsonRpcMessage::Response(_)), "another request");
+        probe.note_sent(&sent(1, "initialize"));
+        assert!(matches!(probe.understood(answered(json!(1), json!({}))), ServerJsonRpcMessage::Response(_)), "the handshake");
     }
 
     #[test]

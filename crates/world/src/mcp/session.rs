@@ -67,6 +67,14 @@ fn handshake_fault(error: ClientInitializeError) -> McpFault {
         ClientInitializeError::TransportError { error, .. } => McpFault::Ended { how: printable(&error.to_string(), 300) },
         ClientInitializeError::JsonRpcError(error) => McpFault::refused(&error),
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => handshake_fault(*fallback),
+        ClientInitializeError::ExpectedInitResponse(_) | ClientInitializeError::ExpectedInitResult(_) => {
+            McpFault::NotMcp { why: "its answer to `initialize` is not the result of a handshake".to_owned() }
+        }
+        ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
+            let versions: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
+            let why = format!("it supports only the protocol versions {}", printable(&versions.join(", "), 200));
+            McpFault::NotMcp { why }
+        }
         other => McpFault::NotMcp { why: printable(&other.to_string(), 300) },
     }
 }

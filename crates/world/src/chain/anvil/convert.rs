@@ -141,6 +141,12 @@ pub(super) fn accessed_state(touched: Value) -> Result<AccessedState, serde_json
 }
 
 impl PrestateDiff {
+    /// Returns the nonce of an account after the transaction, if it changed.
+    pub(in crate::chain) fn nonce_after(&self, at: Address) -> Option<u64> {
+        let nonce = |side: &BTreeMap<Address, PrestateAccount>| side.get(&at).and_then(|account| account.nonce).map(|nonce| nonce.to());
+        nonce(&self.post).filter(|after| nonce(&self.pre) != Some(*after))
+    }
+
     /// Returns the accounts whose code after the transaction is not in the diff. Only EIP-7702 can remove the code of an existing account.
     pub(in crate::chain) fn unknown_code_addresses(&self) -> Vec<Address> {
         let is_delegated = |side: &PrestateAccount| side.code.as_ref().is_some_and(|code| code.starts_with(&[0xef, 0x01, 0x00]));

@@ -64,6 +64,13 @@ impl NodeClient {
         self.result_of(id, method, reply)
     }
 
+    /// Reads the body of a reply to the next request without sending it.
+    pub(in crate::chain) fn read_reply(&mut self, method: &'static str, status: StatusCode, body: &[u8]) -> Result<Value, ChainError> {
+        let id = self.next_id();
+        let reply = self.parse_body(method, status, body)?;
+        self.result_of(id, method, reply)
+    }
+
     /// Sends several requests in one batch. They must not depend on each other, because the node may execute them in any order.
     pub(super) async fn request_batch<const N: usize>(&mut self, requests: [NodeRequest; N]) -> Result<[Value; N], ChainError> {
         let first = self.last_id + 1;

@@ -3,6 +3,7 @@
 
 mod book;
 mod reply;
+mod source;
 mod token_logs;
 
 pub use book::registry_book;
@@ -15,9 +16,12 @@ use model::transcript::{Effect, MinedTransaction};
 use reply::{ReceiptFields, RecoveredTransaction};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use source::NodeSource;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// Last second that a block may have: the end of the year 2199.
+const MAX_UNIX_S: u64 = 7_258_118_399;
 /// Own addresses whose balances are asked for if the node has no traces.
 const MAX_BALANCES: usize = 8;
 
@@ -58,7 +62,7 @@ pub fn calldata_hash(chain: u64, to: Address, data: &[u8]) -> String {
 #[derive(Debug)]
 pub struct ChainReader {
     book: AddressBook,
-    rpc: NodeClient,
+    rpc: NodeSource,
     is_chain_checked: bool,
 }
 
@@ -67,7 +71,12 @@ impl ChainReader {
     ///
     /// Fails if the URL is not one of HTTP.
     pub fn new(book: AddressBook, url: &str, timeout: Duration) -> Result<Self, ChainError> {
-        Ok(Self { book, rpc: NodeClient::new(url, timeout)?, is_chain_checked: false })
+        Ok(Self { book, rpc: NodeSource::Http(NodeClient::new(url, timeout)?), is_chain_checked: false })
+    }
+
+    /// Returns a reader whose node answers with these bodies, one after another. For tests and fuzzers.
+    pub fn with_replies(book: AddressBook, bodies: Vec<Vec<u8>>) -> Self {
+        Self { book, rpc: NodeSource::recorded(bodies), is_chain_checked: false }
     }
 
     /// Reads and decodes a transaction by its hash.
@@ -81,7 +90,8 @@ impl ChainReader {
         let signed = RecoveredTransaction::parse(written, hash, self.book.chain)?;
         let written = self.rpc.request("eth_getTransactionReceipt", json!([hash])).await?;
         let receipt = ReceiptFields::parse(written, hash, &signed)?;
-        let unix_s = self.block_time(&receipt).await?;
+        token_logs::check_transfer(&self.book, &signed.tx, &receipt)?;
+        let unix_s = self.block_time(hash, &receipt).await?;
         let (changes, output) = self.changes(hash, &signed, &receipt).await?;
         let status = if receipt.succeeded { TxStatus::Success } else { TxStatus::Reverted };
         let block = BlockInfo { number: receipt.block, unix_s };
@@ -106,20 +116,26 @@ impl ChainReader {
         Ok(())
     }
 
-    /// Returns the time of the block, which must still be part of the chain.
-    async fn block_time(&mut self, receipt: &ReceiptFields) -> Result<u64, ReadFailure> {
+    /// Returns the time of the block, which must still be part of the chain and list the transaction.
+    async fn block_time(&mut self, hash: B256, receipt: &ReceiptFields) -> Result<u64, ReadFailure> {
         let written = self.rpc.request("eth_getBlockByNumber", json!([hex_quantity(receipt.block), false])).await?;
         #[derive(Deserialize)]
         struct BlockFields {
             hash: B256,
+            number: U64,
             timestamp: U64,
+            transactions: Vec<B256>,
         }
         let block: Option<BlockFields> = parse("eth_getBlockByNumber", written)?;
-        match block {
-            Some(block) if block.hash == receipt.block_hash => Ok(block.timestamp.to()),
-            Some(_) => Err(ReadFailure::Later("its block is no longer part of the chain".into())),
-            None => Err(ReadFailure::Later("the node does not have its block".into())),
+        let block = block.ok_or_else(|| ReadFailure::Later("the node does not have its block".into()))?;
+        if block.hash != receipt.block_hash {
+            return Err(ReadFailure::Later("its block is no longer part of the chain".into()));
         }
+        if block.number != U64::from(receipt.block) || !block.transactions.contains(&hash) {
+            return Err(ReadFailure::Wrong("its block is another one, or does not list it".into()));
+        }
+        let unix_s = block.timestamp.to();
+        if unix_s > MAX_UNIX_S { Err(ReadFailure::Wrong("its block has an impossible time".into())) } else { Ok(unix_s) }
     }
 
     /// Returns the changes of state and the revert data: by a trace if the node has them, else by the balances of own addresses.
@@ -134,6 +150,9 @@ impl ChainReader {
             return Ok((self.own_balances(signed, receipt).await?, Bytes::new()));
         };
         let diff: PrestateDiff = parse("debug_traceTransaction", diff)?;
+        if diff.nonce_after(signed.tx.from).is_none_or(|nonce| nonce <= signed.nonce) {
+            return Err(ReadFailure::Wrong("its trace is that of another transaction: the sender's nonce did not change".into()));
+        }
         let mut codes = BTreeMap::new();
         for at in diff.unknown_code_addresses().into_iter().take(MAX_BALANCES) {
             let code = self.rpc.request("eth_getCode", json!([at, hex_quantity(receipt.block)])).await?;
@@ -159,10 +178,14 @@ impl ChainReader {
         let mut changes = StateChanges::default();
         let mut lost = U256::ZERO;
         for at in own {
-            let before = self.balance(at, receipt.block.saturating_sub(1)).await?;
+            let mut before = self.balance(at, receipt.block.saturating_sub(1)).await?;
             let mut after = self.balance(at, receipt.block).await?;
             if at == signed.tx.from {
                 after = after.saturating_add(receipt.fee);
+            }
+            // The signature proves what was sent, even if the balances of the block hide it.
+            if at == signed.tx.from && receipt.succeeded && signed.tx.to != Some(at) && before.saturating_sub(after) < signed.tx.value {
+                (before, after) = (before.max(signed.tx.value), before.max(signed.tx.value) - signed.tx.value);
             }
             lost = lost.saturating_add(before.saturating_sub(after));
             if before != after {

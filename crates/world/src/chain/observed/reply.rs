@@ -16,6 +16,8 @@ const MAX_LOGS: usize = 10_000;
 pub(super) struct RecoveredTransaction {
     pub(super) tx: Tx,
     pub(super) nonce: u64,
+    gas_limit: u64,
+    max_gas_price: u128,
     block_hash: B256,
 }
 
@@ -40,7 +42,8 @@ impl RecoveredTransaction {
         }
         let mut tx = super::unsigned(from, envelope.to(), envelope.value(), envelope.input().clone());
         tx.authorizations = envelope.authorization_list().map(<[_]>::to_vec).unwrap_or_default();
-        Ok(Self { tx, nonce: envelope.nonce(), block_hash })
+        let (nonce, gas_limit, max_gas_price) = (envelope.nonce(), envelope.gas_limit(), envelope.max_fee_per_gas());
+        Ok(Self { tx, nonce, gas_limit, max_gas_price, block_hash })
     }
 }
 
@@ -91,6 +94,15 @@ impl ReceiptFields {
         let reply: NodeReceipt = serde_json::from_value(written).map_err(|_| wrong("its receipt cannot be read"))?;
         if reply.transaction_hash != hash || reply.from != signed.tx.from || reply.to != signed.tx.to {
             return Err(wrong("the receipt is that of another transaction"));
+        }
+        if reply.status > U64::from(1) {
+            return Err(wrong("its receipt has an unknown status"));
+        }
+        if reply.status.is_zero() && !reply.logs.is_empty() {
+            return Err(wrong("its receipt says that it failed and has logs"));
+        }
+        if reply.gas_used > U64::from(signed.gas_limit) || reply.effective_gas_price > U128::from(signed.max_gas_price) {
+            return Err(wrong("its receipt has more gas than the transaction allows"));
         }
         if reply.block_hash != signed.block_hash {
             return Err(ReadFailure::Later("receipt and transaction are in different blocks".into()));

@@ -2,7 +2,9 @@
 //!
 //! Events tell differences and not balances, so that an effect goes from 0 to the gain, or from the loss to 0.
 
-use crate::chain::{AddressBook, Log};
+use super::ReadFailure;
+use super::reply::ReceiptFields;
+use crate::chain::{AddressBook, Log, Tx};
 use alloy_primitives::{Address, B256, U256, keccak256};
 use model::transcript::{AllowanceKind, Effect};
 use std::collections::BTreeMap;
@@ -74,6 +76,29 @@ pub(super) fn token_effects(book: &AddressBook, logs: &[Log]) -> Vec<Effect> {
         after: flow.came.saturating_sub(flow.went).to_string(),
     }));
     effects
+}
+
+/// Selectors of calls that emit an event, with its topic and the place of the amount among the arguments.
+static EMITTING_CALLS: LazyLock<[([u8; 4], B256, usize); 3]> = LazyLock::new(|| {
+    let selector = |signature: &str| -> [u8; 4] { keccak256(signature)[..4].try_into().unwrap_or_default() };
+    [
+        (selector("transfer(address,uint256)"), TOPICS.transfer, 1),
+        (selector("transferFrom(address,address,uint256)"), TOPICS.transfer, 2),
+        (selector("approve(address,uint256)"), TOPICS.approval, 1),
+    ]
+});
+
+/// Fails if a direct call of a listed token succeeded without the event of its amount: a node that leaves out logs would hide a payment.
+pub(super) fn check_transfer(book: &AddressBook, tx: &Tx, receipt: &ReceiptFields) -> Result<(), ReadFailure> {
+    let token = tx.to.filter(|to| receipt.succeeded && book.get(*to).is_some_and(|entry| entry.asset.is_some()));
+    let Some((token, (selector, args))) = token.zip(tx.data.split_first_chunk::<4>()) else { return Ok(()) };
+    let Some((_, topic, place)) = EMITTING_CALLS.iter().find(|(known, _, _)| known == selector) else { return Ok(()) };
+    let Some(amount) = args.get(place * 32..(place + 1) * 32) else { return Ok(()) };
+    let tells = |log: &Log| log.address == token && log.topics.first() == Some(topic) && log.data.get(..32) == Some(amount);
+    if receipt.logs.iter().any(tells) {
+        return Ok(());
+    }
+    Err(ReadFailure::Wrong("its receipt lacks the event of the token that it moves".into()))
 }
 
 fn is_wrapped_coin(book: &AddressBook, at: Address) -> bool {

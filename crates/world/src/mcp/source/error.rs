@@ -17,6 +17,8 @@ pub enum SourceError {
     UnknownTool { tool: String, guess: String },
     #[error("no source is configured for the imported tool {tool}")]
     NoSource { tool: String },
+    #[error("{tool} is a tool of the MCP server {server}, which is not running")]
+    OtherServer { tool: String, server: String },
     #[error("no recording of {tool} with {args}; {nearest}")]
     NotRecorded { tool: String, args: String, nearest: String },
     #[error("{tool} has no output schema, so no stub can be generated")]
@@ -38,6 +40,7 @@ impl SourceError {
             SourceError::Server(error) => error.fault.remedy(),
             SourceError::UnknownTool { guess, .. } => guess,
             SourceError::NoSource { .. } => "set --imported-tools to recorded, stub, live:… or record:…",
+            SourceError::OtherServer { .. } => "name it too, with another --imported-tools live:… or record:…, or record it first",
             SourceError::NotRecorded { .. } => "record the calls again with --imported-tools record:…, or change the case",
             SourceError::WriteNotAllowed { .. } => "add --allow-writes if the server holds nothing of value",
             SourceError::NoSchema { .. } => "use --imported-tools live:… or record:…",
@@ -63,6 +66,7 @@ impl From<SourceError> for UserError {
             SourceError::Failed { .. }
             | SourceError::UnknownTool { .. }
             | SourceError::NoSource { .. }
+            | SourceError::OtherServer { .. }
             | SourceError::NotRecorded { .. }
             | SourceError::NoSchema { .. }
             | SourceError::Unstubbable { .. }

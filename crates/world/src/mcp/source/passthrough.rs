@@ -26,6 +26,8 @@ const MAX_FAILURE_CHARS: usize = 2_000;
 #[derive(Debug)]
 pub struct PassthroughSource {
     name: String,
+    /// Name by which the server introduces itself; empty if it has none.
+    own_name: String,
     // Declared before the child, so that the session is dropped first.
     service: RunningService<RoleClient, ClientConfig>,
     child: Option<ServerProcess>,
@@ -47,7 +49,9 @@ impl PassthroughSource {
                 let transport = AsyncRwTransport::new(stdout, pipes.stdin).with_max_line_length(usize::MAX);
                 let opened = open_session(session::open(transport), limits).await;
                 match opened {
-                    Ok((service, offers)) => Ok(Self { name, service, child: Some(child), offers, notes, limits: *limits }),
+                    Ok((service, offers)) => {
+                        Ok(Self { name, own_name: own_name(&service), service, child: Some(child), offers, notes, limits: *limits })
+                    }
                     Err(fault) => {
                         let exit = child.stop().await;
                         let fault = Box::new(notes.fault_or(client::with_exit_status(fault, &exit)));
@@ -60,9 +64,14 @@ impl PassthroughSource {
                 let failed = |fault: McpFault| McpError::new(name.clone(), notes.fault_or(fault));
                 let transport = http::connect(url, *limits, notes.clone()).map_err(failed)?;
                 let (service, offers) = open_session(session::open(transport), limits).await.map_err(failed)?;
-                Ok(Self { name, service, child: None, offers, notes, limits: *limits })
+                Ok(Self { name, own_name: own_name(&service), service, child: None, offers, notes, limits: *limits })
             }
         }
+    }
+
+    /// Returns the name by which the server introduces itself; empty if it has none.
+    pub fn own_name(&self) -> &str {
+        &self.own_name
     }
 
     /// Returns the listed tools, with their output schemas if they have any.
@@ -92,6 +101,11 @@ impl PassthroughSource {
     fn server_error(&self, fault: McpFault) -> SourceError {
         SourceError::Server(McpError::new(self.name.clone(), self.notes.fault_or(fault)))
     }
+}
+
+fn own_name(service: &RunningService<RoleClient, ClientConfig>) -> String {
+    let about = service.peer_info().and_then(|info| info.server_info.as_ref().map(|about| printable(&about.name, 200)));
+    about.unwrap_or_default()
 }
 
 async fn open_session(

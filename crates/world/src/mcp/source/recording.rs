@@ -78,6 +78,7 @@ impl<S: ToolSource> ToolSource for RecordingSource<S> {
             Err(
                 SourceError::Server(_)
                 | SourceError::NoSource { .. }
+                | SourceError::OtherServer { .. }
                 | SourceError::UnknownTool { .. }
                 | SourceError::NotRecorded { .. }
                 | SourceError::NoSchema { .. }

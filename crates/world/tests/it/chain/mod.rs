@@ -4,6 +4,7 @@
 mod conformance;
 mod contracts_setup;
 mod hostile_nodes;
+mod lying_nodes;
 mod plain_revm;
 mod recorder;
 mod script;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use bardo_eval_world::mcp::source::{PassthroughSource, RecordingSource, ReplaySource};
-use bardo_eval_world::{ActingAgent, ChainKind, ForeignSource, LiveSource, LiveWorld, World, WorldSettings, WorldTemplate, mcp};
+use bardo_eval_world::{
+    ActingAgent, ChainKind, ForeignSource, LiveServer, LiveServers, LiveSource, LiveWorld, World, WorldSettings, WorldTemplate, mcp,
+};
 use model::transcript::ToolAnswer;
 use model::{EventKind, Workspace};
 use serde_json::{Value, json};
@@ -52,7 +54,10 @@ async fn imported_tools_work_with_every_foreign_source() {
     let paper = SharedBuffer::default();
     let passed = PassthroughSource::open(&everything_server(), &generous_limits()).await.unwrap();
     let line = LiveSource::new(RecordingSource::new(passed, Box::new(paper.clone()), &ReplaySource::default()));
-    let mut live = LiveWorld::new(&stage, WorldSettings { foreign: ForeignSource::Live(line), ..WorldSettings::default() });
+    let tools = ["echo", "get-structured-content"].map(str::to_owned).into();
+    let servers = LiveServers::new(vec![LiveServer { tools, source: line }], ForeignSource::NoSource, &workspace);
+    let foreign = ForeignSource::Live(servers);
+    let mut live = LiveWorld::new(&stage, WorldSettings { foreign: foreign.clone(), ..WorldSettings::default() });
     let (echo, weather) = (json!({ "message": "hello" }), json!({ "location": "New York" }));
     assert_eq!(ask(&mut live, "echo", echo.clone()).await, ToolAnswer::Result(json!("Echo: hello")));
     let structured = ask(&mut live, "get-structured-content", weather.clone()).await;
@@ -61,6 +66,15 @@ async fn imported_tools_work_with_every_foreign_source() {
     assert_eq!(live.harness_fault(), None);
     let events = live.take_events();
     assert!(events.iter().any(|event| matches!(&event.happened, EventKind::Answered { answer, .. } if *answer == structured)));
+
+    // A tool of another server is not called on this one, although it has a tool of that name.
+    let mut elsewhere = LiveWorld::new(&stage, WorldSettings { foreign, ..WorldSettings::default() });
+    assert_eq!(code(&ask(&mut elsewhere, "get-sum", json!({ "a": 1, "b": 2 })).await), "EXTERNAL_TOOL_UNAVAILABLE");
+    assert!(
+        elsewhere.harness_fault().unwrap().contains("get-sum is a tool of the MCP server everything"),
+        "{:?}",
+        elsewhere.harness_fault()
+    );
 
     // Two trials from one recording do not disturb each other.
     let recorded = ReplaySource::parse(&paper.text()).unwrap();
