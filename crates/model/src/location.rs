@@ -8,13 +8,37 @@ use std::sync::Arc;
 /// Line of a workspace file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
-    pub file: Arc<str>,
+    pub file: SourceFile,
     pub line: u32,
 }
 
 impl Location {
-    pub fn new(file: impl Into<Arc<str>>, line: u32) -> Self {
-        Self { file: file.into(), line }
+    pub fn new(file: impl Into<String>, line: u32) -> Self {
+        Self { file: SourceFile::new(file), line }
+    }
+}
+
+/// Path of a workspace file. Shared and one pointer wide, because nearly every value of a workspace has a location.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SourceFile(Arc<String>);
+
+impl SourceFile {
+    pub fn new(path: impl Into<String>) -> Self {
+        Self(Arc::new(path.into()))
+    }
+}
+
+impl Deref for SourceFile {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SourceFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
     }
 }
 

@@ -1,9 +1,8 @@
 //! Problems in the user's files: location, description and remedy. All problems of a file are collected.
 
-use crate::location::Location;
+use crate::location::{Location, SourceFile};
 use std::cell::RefCell;
 use std::fmt;
-use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
@@ -49,7 +48,7 @@ impl Default for WorkspaceTraits {
 /// Collects problems and warnings while a file is read. Reading continues after a problem so that all of them are reported.
 #[derive(Debug)]
 pub struct ProblemReport {
-    file: Arc<str>,
+    file: SourceFile,
     first_line: u32,
     workspace: WorkspaceTraits,
     problems: RefCell<Vec<Problem>>,
@@ -67,7 +66,7 @@ impl ProblemReport {
     /// Returns a report for YAML inside another file, after `first_line` lines.
     pub fn with_line_offset(file: &str, first_line: u32) -> Self {
         let workspace = WorkspaceTraits::default();
-        Self { file: file.into(), first_line, workspace, problems: RefCell::default(), warnings: RefCell::default() }
+        Self { file: SourceFile::new(file), first_line, workspace, problems: RefCell::default(), warnings: RefCell::default() }
     }
 
     /// Sets the workspace that the file belongs to.

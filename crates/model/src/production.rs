@@ -1,8 +1,10 @@
 //! Settings of `production.yaml`: which production traces are kept, for how long, and when to alert.
 
 mod evidence_settings;
+mod sampling_key;
 
 pub use evidence_settings::{JudgedShare, RpcSource, RpcSourceError};
+pub use sampling_key::SamplingKey;
 
 use crate::location::Spanned;
 use crate::money::Money;
@@ -46,6 +48,8 @@ pub struct SamplingRates {
     /// Rates of agents and skills that differ. The highest rate of a trace's agents and skills counts.
     pub agents: IndexMap<String, f64>,
     pub skills: IndexMap<String, f64>,
+    /// Not in the file; the caller reads it from the environment.
+    pub key: SamplingKey,
 }
 
 /// Rules that keep a trace outside the sample.
@@ -87,7 +91,7 @@ impl Default for ProductionSettings {
 
 impl Default for SamplingRates {
     fn default() -> Self {
-        Self { rate: 0.01, agents: IndexMap::new(), skills: IndexMap::new() }
+        Self { rate: 0.01, agents: IndexMap::new(), skills: IndexMap::new(), key: SamplingKey::none() }
     }
 }
 
@@ -140,6 +144,7 @@ fn read_sampling(node: &YamlNode, report: &ProblemReport) -> Option<SamplingRate
         rate: fields.optional("rate", read_share).unwrap_or(SamplingRates::default().rate),
         agents: fields.or_default("agents", map(read_share)),
         skills: fields.or_default("skills", map(read_share)),
+        key: SamplingKey::none(),
     };
     fields.close();
     Some(sampling)

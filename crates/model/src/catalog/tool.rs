@@ -37,6 +37,8 @@ pub struct Tool {
     pub pinned: Option<Spanned<String>>,
     /// Name on its server, if the workspace uses another one because two servers share it.
     pub remote_name: Option<String>,
+    /// Name and version of the server that an imported tool comes from, as its file states them.
+    pub server: Option<String>,
     /// Output schema of an imported tool, if its server has one.
     pub output: Option<Value>,
     pub at: Location,
@@ -73,6 +75,12 @@ impl Tool {
         self.remote_name.as_deref().unwrap_or(&self.name)
     }
 
+    /// Returns whether the tool was imported from the server that calls itself `name`, in any version. `None` if its file names no server.
+    pub fn is_of_server(&self, name: &str) -> Option<bool> {
+        let server = self.server.as_deref()?.trim();
+        Some(server == name.trim() || server.rsplit_once(' ').is_some_and(|(own, _version)| own.trim() == name.trim()))
+    }
+
     /// Returns the listing as its server sends it, which pins an imported tool.
     pub fn server_listing(&self) -> ToolListing {
         ToolListing { name: self.server_name().to_owned(), ..self.listing() }
@@ -99,12 +107,13 @@ pub(crate) fn read_tools(node: &YamlNode, report: &ProblemReport) -> Option<Vec<
     let fields = YamlFields::open(node, "a tool file", report)?;
     let category = fields.required("category", name);
     let tools = fields.required("tools", list(read_tool));
-    fields.optional("server", text);
+    let server = fields.optional("server", text);
     fields.close();
     let category = category?;
     let mut tools = tools?;
     for tool in &mut tools {
         tool.category.clone_from(&category);
+        tool.server.clone_from(&server);
     }
     Some(tools)
 }
@@ -171,6 +180,7 @@ fn read_tool(node: &YamlNode, report: &ProblemReport) -> Option<Tool> {
         schema,
         pinned,
         remote_name,
+        server: None,
         output,
         at: report.location(node.line),
     })

@@ -67,6 +67,10 @@ pub enum AssertionSubject {
     Usage,
     /// Tool calls of the trial.
     Steps,
+    /// Skills that the agent activated.
+    Skills,
+    /// Output and transcript, read by JavaScript. Its answer is evidence of the run.
+    Script,
     /// Reply of a provider, with its metadata. Only configs of promptfoo have one.
     Reply,
 }
@@ -113,12 +117,59 @@ impl AssertionType {
         self.subject() == AssertionSubject::Usage
     }
 
+    /// Returns whether a threshold decides it. On other types promptfoo ignores it, and a case may not state one.
+    pub fn uses_threshold(self) -> bool {
+        match self {
+            AssertionType::Levenshtein
+            | AssertionType::Latency
+            | AssertionType::Cost
+            | AssertionType::RougeN
+            | AssertionType::Bleu
+            | AssertionType::Gleu
+            | AssertionType::ToolCallF1
+            | AssertionType::Perplexity
+            | AssertionType::PerplexityScore
+            | AssertionType::Javascript => true,
+            AssertionType::Contains
+            | AssertionType::Icontains
+            | AssertionType::ContainsAny
+            | AssertionType::ContainsAll
+            | AssertionType::IcontainsAny
+            | AssertionType::IcontainsAll
+            | AssertionType::Equals
+            | AssertionType::StartsWith
+            | AssertionType::Regex
+            | AssertionType::IsJson
+            | AssertionType::ContainsJson
+            | AssertionType::JsonPath
+            | AssertionType::WordCount
+            | AssertionType::IsXml
+            | AssertionType::ContainsXml
+            | AssertionType::IsHtml
+            | AssertionType::ContainsHtml
+            | AssertionType::IsRefusal
+            | AssertionType::ToolUsed
+            | AssertionType::ToolSequence
+            | AssertionType::ToolArguments
+            | AssertionType::StepCount
+            | AssertionType::SpanCount
+            | AssertionType::SpanDuration
+            | AssertionType::ErrorSpans
+            | AssertionType::FinishReason
+            | AssertionType::Guardrails
+            | AssertionType::SkillUsed
+            | AssertionType::ValidToolsCall => false,
+        }
+    }
+
     /// Returns the source of what it reads.
     pub fn subject(self) -> AssertionSubject {
         match self.value_shape() {
             AssertionShape::Threshold => AssertionSubject::Usage,
             AssertionShape::ToolNames | AssertionShape::Steps => AssertionSubject::Steps,
-            AssertionShape::Spans | AssertionShape::Skills | AssertionShape::Source => AssertionSubject::Reply,
+            AssertionShape::Skills => AssertionSubject::Skills,
+            AssertionShape::Source => AssertionSubject::Script,
+            AssertionShape::Spans => AssertionSubject::Reply,
             AssertionShape::OptionalThreshold
                 if !matches!(self, AssertionType::IsHtml | AssertionType::ContainsHtml | AssertionType::IsRefusal) =>
             {
@@ -253,7 +304,8 @@ impl fmt::Display for CaseAssertion {
             AssertionValue::Ecma(pattern) => write!(f, " {}", quoted(pattern.source()))?,
             AssertionValue::Words(range) => write!(f, " {}", range_text(*range))?,
             AssertionValue::Steps(steps) => write!(f, " {}", steps_text(steps))?,
-            AssertionValue::Spans(_) | AssertionValue::Skills(_) => {}
+            AssertionValue::Spans(_) => {}
+            AssertionValue::Skills(skills) => write!(f, " {}", skills_text(skills))?,
             AssertionValue::Source(source) => write!(f, " {}", quoted(source))?,
         }
         if let Some(threshold) = self.threshold {
@@ -298,6 +350,15 @@ fn steps_text(steps: &StepExpectation) -> String {
     }
 }
 
+fn skills_text(skills: &SkillExpectation) -> String {
+    match skills {
+        SkillExpectation::UsesAll(names) => names.join(", "),
+        SkillExpectation::UsesCounted { name, glob, range } => {
+            format!("{} {}", name.as_deref().or(glob.as_deref()).unwrap_or("*"), range_text(*range)).trim_end().to_owned()
+        }
+    }
+}
+
 fn shortened(text: &str) -> String {
     const MAX_CHARS: usize = 60;
     if text.chars().count() <= MAX_CHARS { text.to_owned() } else { text.chars().take(MAX_CHARS - 1).chain(['…']).collect() }
@@ -321,10 +382,19 @@ pub(super) fn read_assertion(node: &YamlNode, report: &ProblemReport) -> Option<
         );
         return None;
     }
+    if threshold.is_some() && !kind.uses_threshold() {
+        wrong("has no threshold", "remove threshold, which would have no effect");
+    }
     let shaped = |read: &dyn Fn(&Value) -> Result<AssertionValue, String>| match fields.get("value") {
         Some(value) => json(value, report).and_then(|value| read(&value).map_err(|what| wrong(&what, "see the table of assertions")).ok()),
         None => wrong("lacks \"value\"", "see the table of assertions"),
     };
+    let reads_trial =
+        matches!(kind.value_shape(), AssertionShape::ToolNames | AssertionShape::Steps | AssertionShape::Skills | AssertionShape::Source);
+    if has_on && reads_trial {
+        // The mistake is on, not the value.
+        let _ = fields.get("value");
+    }
     let value = match kind.value_shape() {
         AssertionShape::Text => match fields.get("value").map(|value| (value, scalar_text(value))) {
             Some((_, Some(text))) if !text.is_empty() || kind == AssertionType::Levenshtein => Some(AssertionValue::Text(text.to_owned())),
@@ -350,13 +420,19 @@ pub(super) fn read_assertion(node: &YamlNode, report: &ProblemReport) -> Option<
         },
         AssertionShape::PathTest => read_path_test(&fields, node, report),
         AssertionShape::ToolNames | AssertionShape::Steps if has_on => wrong("reads the calls of the trial, not a text", "remove on"),
-        AssertionShape::References | AssertionShape::ToolNames | AssertionShape::Words | AssertionShape::Steps => {
+        AssertionShape::Skills if has_on => wrong("reads the skills of the trial, not a text", "remove on"),
+        AssertionShape::Source if has_on => wrong("reads the whole trial", "remove on, and read context.transcript"),
+        AssertionShape::Source => match fields.get("value").and_then(scalar_text).filter(|source| !source.trim().is_empty()) {
+            Some(source) => Some(AssertionValue::Source(source.to_owned())),
+            None => wrong("lacks its code", "add value: and an expression, or the body of a function of output and context"),
+        },
+        AssertionShape::References | AssertionShape::ToolNames | AssertionShape::Words | AssertionShape::Steps | AssertionShape::Skills => {
             shaped(&|value| read_shaped(kind, value, ValueReading::Strict))
         }
         AssertionShape::Elements if !fields.has("value") => Some(AssertionValue::Absent),
         AssertionShape::Elements => shaped(&|value| read_shaped(kind, value, ValueReading::Strict)),
         AssertionShape::OptionalThreshold => Some(AssertionValue::Absent),
-        AssertionShape::Spans | AssertionShape::Skills | AssertionShape::Source => None,
+        AssertionShape::Spans => None,
         AssertionShape::Threshold if has_on => wrong("measures the trial, not a text", "remove on"),
         AssertionShape::Threshold if threshold.is_some_and(|most| most >= 0.0) => Some(AssertionValue::Absent),
         AssertionShape::Threshold => {
@@ -376,7 +452,9 @@ fn read_type(node: &YamlNode, report: &ProblemReport) -> Option<(AssertionType, 
     let (base, negated) = written.strip_prefix("not-").map_or((written, false), |base| (base, true));
     let found = AssertionType::parse(base);
     if found.is_none() {
-        let known = || AssertionType::ALL.iter().map(|(word, _)| *word);
+        // The others are for configs of promptfoo only.
+        let is_known = |kind: &AssertionType| kind.subject() != AssertionSubject::Reply;
+        let known = || AssertionType::ALL.iter().filter(|(_, kind)| is_known(kind)).map(|(word, _)| *word);
         let remedy = match did_you_mean(base, known()) {
             guess if guess.is_empty() => format!("one of {}, each also with not-", known().collect::<Vec<_>>().join(", ")),
             guess => guess,
@@ -734,6 +812,7 @@ mod tests {
         );
         of("type: regex\nvalue: '('\n", "2: the regex is not valid: unclosed group | write a pattern of the Rust regex crate in quotes");
         of("type: latency\n", "1: latency lacks \"threshold\" | add threshold: and the most that is allowed, in milliseconds");
+        of("type: contains\nvalue: x\nthreshold: 2\n", "1: contains has no threshold | remove threshold, which would have no effect");
         of("type: cost\nthreshold: 1\non: said\n", "1: cost measures the trial, not a text | remove on");
         of(
             "type: json_path\npath: $.a\n",
@@ -744,6 +823,11 @@ mod tests {
             "3: an assertion cannot read \"told\" | write said, { returned: TOOL } or { called: TOOL }",
         );
         of("type: contains\nvalue: x\nvalues: y\n", "3: an assertion has no key \"values\" | did you mean \"value\"?");
+        let unknown = CaseAssertion::from_json(&serde_json::json!({"type": "zzz"})).unwrap_err();
+        assert!(unknown[0].remedy.contains("contains-any") && unknown[0].remedy.contains("trajectory:tool-used"), "{unknown:?}");
+        for elsewhere in ["perplexity", "guardrails", "trace-span-count", "finish-reason"] {
+            assert!(!unknown[0].remedy.contains(elsewhere), "{elsewhere} is for configs of promptfoo: {unknown:?}");
+        }
         let broken = CaseAssertion::from_json(&serde_json::json!({"type": "is-json", "value": {"type": "strnig"}})).unwrap_err();
         assert!(broken[0].what.starts_with("the schema cannot be used"), "{broken:?}");
         assert!(CaseAssertion::from_json(&serde_json::json!({"type": "regex", "value": "(a{1000}){1000}"})).is_err());

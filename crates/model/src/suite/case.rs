@@ -7,6 +7,7 @@ use super::expect::{CaseExpectations, ExpectedCalls, read_expect};
 use super::intent::{UserIntent, read_intent};
 use super::rare_fields::RareFields;
 use super::reference::{ReferenceStep, read_reference};
+use super::shared_args::SharedArgs;
 use crate::hash::ContentHash;
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
@@ -99,8 +100,10 @@ pub(crate) fn read_suite(path: &str, node: &YamlNode, report: &ProblemReport) ->
     fields.close();
     let kind = kind?;
     let mut cases = cases?;
+    let mut shared = SharedArgs::new();
     for case in &mut cases {
         case.kind = kind;
+        shared.share(case.expect.calls.as_mut(), &mut case.reference);
         if (kind == SuiteKind::RedTeam) != case.attack.is_some() {
             let remedy = "`bardo-eval shrink` writes such cases; probes/ hold attacks on existing cases";
             report.add(case.at.line, "cases of suites/red_team have an attack, and no other case has one", remedy);

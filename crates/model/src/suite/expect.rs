@@ -4,6 +4,7 @@ use super::arg_matcher::{ArgMatcher, read_arg_matcher};
 use super::assertion::{CaseAssertion, read_assertion};
 use super::call_pattern::{CallPattern, read_call_pattern};
 use super::expected_report::{ExpectedReport, read_expected_report};
+use super::named_args::{NamedArgs, named_args};
 use super::rare_fields::{RareFields, RareValue};
 use super::rubric::{CaseRubric, read_rubric};
 use super::state_predicate::{StatePredicate, read_state_predicate};
@@ -11,7 +12,7 @@ use crate::agent::read_rule;
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::rule::Rule;
-use crate::yaml::{YamlFields, YamlNode, flag, json, list, map, name, spanned, text, unsigned};
+use crate::yaml::{YamlFields, YamlNode, YamlShape, flag, json, list, map, name, spanned, text, unsigned};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::ops::{Deref, DerefMut};
@@ -113,7 +114,14 @@ impl ExpectedCalls {
 #[derive(Debug, Clone)]
 pub struct ExpectedCall {
     pub tool: Spanned<String>,
-    pub args: IndexMap<String, Spanned<ArgMatcher>>,
+    pub args: NamedArgs<ArgMatcher>,
+}
+
+impl ExpectedCall {
+    /// Returns the place of an argument.
+    pub fn arg_location(&self, name: &str) -> Location {
+        Location { file: self.tool.at.file.clone(), line: self.args.line(name).unwrap_or(self.tool.at.line) }
+    }
 }
 
 /// Value that must be preserved across turns or agents.
@@ -135,6 +143,9 @@ pub enum ValueOrigin {
     /// Message in which the persona corrects this fact.
     Correction(String),
 }
+
+/// Keys of an expectation that test something.
+const TESTING_KEYS: &[&str] = &["calls", "forbid", "rules", "post", "output_schema", "skill", "ask", "carry", "assert", "report", "rubric"];
 
 pub(crate) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<CaseExpectations> {
     let fields = YamlFields::open(node, "an expectation", report)?;
@@ -158,8 +169,17 @@ pub(crate) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<Cas
     for slot in further.ask_words.keys().filter(|slot| !further.ask.contains(slot)) {
         report.add(node.line, format!("ask_words has words for {slot}, which ask does not list"), "add it to ask, or remove its words");
     }
+    // A part that is stated and cannot be read has a problem of its own.
+    let is_stated = |&key: &&'static str| {
+        fields.get(key).is_some_and(|node| match &node.shape {
+            YamlShape::List(items) => !items.is_empty(),
+            YamlShape::Map(entries) => !entries.is_empty(),
+            YamlShape::Scalar { .. } => !node.is_null(),
+        })
+    };
+    let is_stated = TESTING_KEYS.iter().any(is_stated);
     fields.close();
-    if empty {
+    if empty && !is_stated {
         report.add(node.line, "the case expects nothing, so it could not fail", "add calls, rules, skill, forbid, post, assert or rubric");
     }
     Some(CaseExpectations { calls, further: further.into() })
@@ -185,7 +205,7 @@ fn read_calls(node: &YamlNode, report: &ProblemReport) -> Option<ExpectedCalls> 
 fn read_call(node: &YamlNode, report: &ProblemReport) -> Option<ExpectedCall> {
     let fields = YamlFields::open(node, "an expected call", report)?;
     let tool = fields.required("tool", spanned(name));
-    let args = fields.or_default("args", map(spanned(read_arg_matcher)));
+    let args = fields.or_default("args", named_args(read_arg_matcher));
     fields.close();
     Some(ExpectedCall { tool: tool?, args })
 }

@@ -1,9 +1,9 @@
 //! Reference solution of a case, played by the scripted `reference` subject. It must pass.
 
+use super::named_args::{NamedArgs, named_args};
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
-use crate::yaml::{YamlFields, YamlNode, YamlShape, json, map, name, spanned, text};
-use indexmap::IndexMap;
+use crate::yaml::{YamlFields, YamlNode, YamlShape, json, name, spanned, text};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone)]
@@ -18,9 +18,9 @@ pub struct ReferenceStep {
 
 #[derive(Debug, Clone)]
 pub enum ReferenceAction {
-    Call { tool: Spanned<String>, args: IndexMap<String, ArgValue> },
-    Delegate { to: Spanned<String>, params: IndexMap<String, ArgValue> },
-    Activate { skill: Spanned<String>, params: IndexMap<String, ArgValue> },
+    Call { tool: Spanned<String>, args: NamedArgs<ArgValue> },
+    Delegate { to: Spanned<String>, params: NamedArgs<ArgValue> },
+    Activate { skill: Spanned<String>, params: NamedArgs<ArgValue> },
     Ask(String),
     Say(String),
     Report(String),
@@ -84,12 +84,12 @@ impl ReferenceStep {
     }
 }
 
-fn args_to_json(args: &IndexMap<String, ArgValue>) -> Value {
+fn args_to_json(args: &NamedArgs<ArgValue>) -> Value {
     let value = |value: &ArgValue| match value {
         ArgValue::Given(value) => value.clone(),
         ArgValue::From { step, path } => json!({ "from": step, "path": path }),
     };
-    Value::Object(args.iter().map(|(name, arg)| (name.clone(), value(arg))).collect())
+    Value::Object(args.iter().map(|(name, arg)| (name.to_owned(), value(arg))).collect())
 }
 
 pub(crate) fn read_reference(node: &YamlNode, report: &ProblemReport) -> Option<ReferenceStep> {
@@ -102,8 +102,8 @@ pub(crate) fn read_reference(node: &YamlNode, report: &ProblemReport) -> Option<
     let ask = fields.optional("ask", text).map(ReferenceAction::Ask);
     let say = fields.optional("say", text).map(ReferenceAction::Say);
     let reported = fields.optional("report", text).map(ReferenceAction::Report);
-    let args = fields.or_default("args", map(read_arg));
-    let params = fields.or_default("params", map(read_arg));
+    let args = fields.or_default("args", named_args(read_arg));
+    let params = fields.or_default("params", named_args(read_arg));
     fields.close();
     let call = call.map(|tool| ReferenceAction::Call { tool, args });
     let delegate = delegate.map(|to| ReferenceAction::Delegate { to, params: params.clone() });

@@ -118,8 +118,8 @@ fn an_expectation_is_read() {
     let Some(ExpectedCalls::AnyOf(alternatives)) = &expect.calls else { panic!("{:?}", expect.calls) };
     let [swap, route] = alternatives.as_slice() else { panic!("{alternatives:?}") };
     assert_eq!((swap[0].tool.as_str(), route[0].tool.as_str(), route[0].args.len()), ("swap_execute", "swap_route", 0));
-    assert_eq!(swap[0].args["chain"].value, ArgMatcher::Exactly(json!("base")));
-    assert_eq!(swap[0].args["amount"].value, ArgMatcher::AnyOf(vec![json!("250"), json!("250.0")]));
+    assert_eq!(swap[0].args["chain"], ArgMatcher::Exactly(json!("base")));
+    assert_eq!(swap[0].args["amount"], ArgMatcher::AnyOf(vec![json!("250"), json!("250.0")]));
     assert_eq!(expect.calls.iter().flat_map(ExpectedCalls::expected_calls).count(), 2);
     assert_eq!((expect.forbid[0].to_string().as_str(), expect.forbid[0].at.line), ("token_transfer", 20));
     assert_eq!(expect.rules[0].value, Rule::parse("before(simulate, write)").unwrap());
@@ -277,6 +277,13 @@ fn case_without_expectations_is_a_problem() {
             "6: the case expects nothing, so it could not fail | add calls, rules, skill, forbid, post, assert or rubric",
         )],
     );
+}
+
+/// A misspelt assertion is one mistake, not two.
+#[test]
+fn unreadable_expectation_is_still_an_expectation() {
+    let good = "suite: behavior\nabout: Trades.\ncases:\n  - id: a\n    brief: { surface: { agent: trader }, turns: [Hi], world: small }\n    expect: { assert: [{ type: contains, value: x }] }\n";
+    assert_problems(good, read, &[("contains", "contain", "6: there is no assertion of type \"contain\" | did you mean \"contains\"?")]);
 }
 
 #[test]

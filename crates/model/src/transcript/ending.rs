@@ -41,6 +41,17 @@ pub enum FaultSource {
 }
 
 impl Ending {
+    /// Returns the kind of a disorderly ending that the subject caused, in a word or two.
+    pub fn fault_kind(&self) -> Option<&'static str> {
+        match self {
+            Ending::Finished | Ending::Refused | Ending::GaveUp | Ending::Aborted { .. } | Ending::Unfunded => None,
+            Ending::Crashed { .. } => Some("crashed"),
+            Ending::Hung => Some("hung"),
+            Ending::MalformedMove { .. } => Some("malformed move"),
+            Ending::OverLimit { .. } => Some("over a limit"),
+        }
+    }
+
     /// Returns whether the subject ended the trial itself.
     pub fn is_orderly(&self) -> bool {
         match self {
@@ -83,7 +94,7 @@ impl fmt::Display for Ending {
             Ending::Crashed { why } => write!(f, "crashed: {why}"),
             Ending::Hung => f.write_str("hung: no move came in time; a program must end each line and flush it"),
             Ending::MalformedMove { why } => write!(f, "made a malformed move: {why}"),
-            Ending::OverLimit { limit } => write!(f, "over its limit of {}", format!("{limit:?}").to_lowercase()),
+            Ending::OverLimit { limit } => write!(f, "went over its limit of {}", format!("{limit:?}").to_lowercase()),
             Ending::Aborted { by: FaultSource::Recordings, why } => write!(f, "needs recording: {why}"),
             Ending::Aborted { by, why } => write!(f, "aborted by the {}: {why}", format!("{by:?}").to_lowercase()),
             Ending::Unfunded => f.write_str("not funded"),
