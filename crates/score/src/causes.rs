@@ -1,14 +1,17 @@
-//! Most common causes of failed trials: tools taken for others, wrong arguments, broken rules.
+//! Most common causes of failed trials: disorderly endings, tools taken for others, wrong arguments, broken rules.
 
 use crate::scorers::{argument_of_reason, tools_of_reason};
-use model::{Score, ScorerId, ScorerName};
+use model::{Ending, Score, ScorerId, ScorerName};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Different causes of a kind that are counted; further ones are left out.
+/// Different causes that are counted; further ones are left out.
 const MAX_CAUSES: usize = 10_000;
+/// Cases of a cause that are named.
+const MAX_CASES: usize = 20;
 
 /// Tools that were called where others were expected, as the hit rate reports them.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ToolConfusion {
     /// Empty if no tool was called.
     pub called: String,
@@ -17,8 +20,11 @@ pub struct ToolConfusion {
 }
 
 /// Cause of a failed trial, the most specific kind first.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FailureCause {
+    /// Kind of a disorderly ending.
+    Ending(String),
     Tool(ToolConfusion),
     /// Name of an argument with a wrong value.
     Argument(String),
@@ -49,39 +55,94 @@ pub fn failure_causes(scores: &[Score]) -> BTreeSet<FailureCause> {
     found
 }
 
+/// Trials of one cause.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CauseTrials {
+    pub trials: u64,
+    /// First cases in the order of their names.
+    pub cases: BTreeSet<String>,
+}
+
 /// Number of trials per cause. A trial may have several causes; each counts once per trial.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<(FailureCause, CauseTrials)>", into = "Vec<(FailureCause, CauseTrials)>")]
 pub struct FailureCauses {
-    tools: BTreeMap<ToolConfusion, u64>,
-    arguments: BTreeMap<String, u64>,
-    rules: BTreeMap<ScorerName, u64>,
+    found: BTreeMap<FailureCause, CauseTrials>,
+}
+
+impl From<Vec<(FailureCause, CauseTrials)>> for FailureCauses {
+    fn from(found: Vec<(FailureCause, CauseTrials)>) -> Self {
+        Self { found: found.into_iter().collect() }
+    }
+}
+
+impl From<FailureCauses> for Vec<(FailureCause, CauseTrials)> {
+    fn from(causes: FailureCauses) -> Self {
+        causes.found.into_iter().collect()
+    }
 }
 
 impl FailureCauses {
-    /// Adds the scores of one trial.
-    pub fn add(&mut self, scores: &[Score]) {
-        for cause in failure_causes(scores) {
-            match cause {
-                FailureCause::Tool(tools) => count(&mut self.tools, tools),
-                FailureCause::Argument(name) => count(&mut self.arguments, name),
-                FailureCause::Rule(scorer) => count(&mut self.rules, scorer),
+    /// Adds the scores and the ending of one trial of a case.
+    pub fn add(&mut self, case: &str, scores: &[Score], ending: &Ending) {
+        let ending = ending.fault_kind().map(|kind| FailureCause::Ending(kind.to_owned()));
+        for cause in failure_causes(scores).into_iter().chain(ending) {
+            if self.found.len() >= MAX_CAUSES && !self.found.contains_key(&cause) {
+                continue;
+            }
+            let CauseTrials { trials, cases } = self.found.entry(cause).or_default();
+            *trials += 1;
+            // Independent of the order of trials.
+            if !cases.contains(case) && (cases.len() < MAX_CASES || cases.last().is_some_and(|last| last.as_str() > case)) {
+                cases.insert(case.to_owned());
+                if cases.len() > MAX_CASES {
+                    cases.pop_last();
+                }
             }
         }
     }
 
+    /// Returns all causes with their trials, most frequent first.
+    pub fn ranked(&self) -> Vec<(&FailureCause, &CauseTrials)> {
+        let mut ranked: Vec<(&FailureCause, &CauseTrials)> = self.found.iter().collect();
+        ranked.sort_by_key(|(_, found)| std::cmp::Reverse(found.trials));
+        ranked
+    }
+
+    /// Returns disorderly endings, most frequent first.
+    pub fn endings(&self) -> Vec<(&str, u64)> {
+        self.of_kind(|cause| match cause {
+            FailureCause::Ending(kind) => Some(kind.as_str()),
+            FailureCause::Tool(_) | FailureCause::Argument(_) | FailureCause::Rule(_) => None,
+        })
+    }
+
     /// Returns tools taken for others, most frequent first.
     pub fn tools(&self) -> Vec<(&ToolConfusion, u64)> {
-        ranked(&self.tools)
+        self.of_kind(|cause| match cause {
+            FailureCause::Tool(tools) => Some(tools),
+            FailureCause::Ending(_) | FailureCause::Argument(_) | FailureCause::Rule(_) => None,
+        })
     }
 
     /// Returns names of arguments with wrong values, most frequent first.
     pub fn arguments(&self) -> Vec<(&str, u64)> {
-        ranked(&self.arguments).into_iter().map(|(name, trials)| (name.as_str(), trials)).collect()
+        self.of_kind(|cause| match cause {
+            FailureCause::Argument(name) => Some(name.as_str()),
+            FailureCause::Ending(_) | FailureCause::Tool(_) | FailureCause::Rule(_) => None,
+        })
     }
 
     /// Returns scorers of rules that were broken, most frequent first.
     pub fn rules(&self) -> Vec<(&ScorerName, u64)> {
-        ranked(&self.rules)
+        self.of_kind(|cause| match cause {
+            FailureCause::Rule(scorer) => Some(scorer),
+            FailureCause::Ending(_) | FailureCause::Tool(_) | FailureCause::Argument(_) => None,
+        })
+    }
+
+    fn of_kind<'c, T>(&'c self, kind: impl Fn(&'c FailureCause) -> Option<T>) -> Vec<(T, u64)> {
+        self.ranked().into_iter().filter_map(|(cause, found)| Some((kind(cause)?, found.trials))).collect()
     }
 }
 
@@ -100,18 +161,6 @@ fn is_rule(id: ScorerId) -> bool {
     )
 }
 
-fn count<K: Ord>(counts: &mut BTreeMap<K, u64>, key: K) {
-    if counts.len() < MAX_CAUSES || counts.contains_key(&key) {
-        *counts.entry(key).or_default() += 1;
-    }
-}
-
-fn ranked<K: Ord>(counts: &BTreeMap<K, u64>) -> Vec<(&K, u64)> {
-    let mut ranked: Vec<(&K, u64)> = counts.iter().map(|(key, trials)| (key, *trials)).collect();
-    ranked.sort_by_key(|(_, trials)| std::cmp::Reverse(*trials));
-    ranked
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,18 +176,41 @@ mod tests {
         let mut causes = FailureCauses::default();
         let amount = missed(ScorerId::ArgumentMatch, &["amount: expected \"1\", found \"2\"", "amount: expected \"3\", found \"4\""]);
         let other = missed(ScorerId::ParameterExtraction, &["amount: expected \"1\", found \"2\"", "chain: expected 1, found 10"]);
-        causes.add(&[amount.clone(), other, missed(ScorerId::SafetyPipeline, &["x"]), missed(ScorerId::CasePass, &["y"])]);
-        causes.add(&[amount, missed(ScorerId::Hit, &["called a; expected b"])]);
+        causes.add(
+            "a",
+            &[amount.clone(), other, missed(ScorerId::SafetyPipeline, &["x"]), missed(ScorerId::CasePass, &["y"])],
+            &Ending::Finished,
+        );
+        causes.add("a", &[amount, missed(ScorerId::Hit, &["called a; expected b"])], &Ending::Hung);
+        assert_eq!(causes.endings(), [("hung", 1)]);
         assert_eq!(causes.arguments(), [("amount", 2), ("chain", 1)]);
         assert_eq!(causes.rules(), [(&ScorerName::from(ScorerId::SafetyPipeline), 1)]);
         assert_eq!(causes.tools(), [(&ToolConfusion { called: "a".into(), expected: "b".into() }, 1)]);
+        let kept = serde_json::to_string(&causes).unwrap();
+        assert_eq!(serde_json::from_str::<FailureCauses>(&kept).unwrap(), causes);
+    }
+
+    #[test]
+    fn named_cases_do_not_depend_on_the_order_of_trials() {
+        let missed = [missed(ScorerId::SafetyPipeline, &["x"])];
+        let mut ids: Vec<String> = (0..50).map(|n| format!("case_{n:02}")).collect();
+        let causes = |ids: &[String]| {
+            let mut causes = FailureCauses::default();
+            ids.iter().for_each(|id| causes.add(id, &missed, &Ending::Refused));
+            causes
+        };
+        let forward = causes(&ids);
+        ids.reverse();
+        assert_eq!(forward, causes(&ids));
+        let (_, found) = forward.ranked()[0];
+        assert_eq!((found.trials, found.cases.len(), found.cases.first().map(String::as_str)), (50, MAX_CASES, Some("case_00")));
     }
 
     #[test]
     fn kept_expectations_are_no_cause() {
         let mut causes = FailureCauses::default();
-        causes.add(&[Score::new(ScorerId::SafetyPipeline, Reading::from_bool(true), vec![])]);
-        causes.add(&[Score::new(ScorerId::Hit, Reading::not_exercised(), vec![])]);
+        causes.add("a", &[Score::new(ScorerId::SafetyPipeline, Reading::from_bool(true), vec![])], &Ending::Finished);
+        causes.add("a", &[Score::new(ScorerId::Hit, Reading::not_exercised(), vec![])], &Ending::Finished);
         assert_eq!(causes, FailureCauses::default());
     }
 }

@@ -15,6 +15,7 @@ mod facts;
 mod finding;
 pub mod gates;
 pub mod golden;
+mod json_answer;
 pub mod outcome;
 pub mod pairing;
 pub mod production;

@@ -2,7 +2,7 @@
 
 use super::equals::{plain_text, same_json};
 use super::{AssertionFinding, AssertionInput, MissingEvidence, excerpt};
-use crate::facts::json_answer::parse_json_answer;
+use crate::json_answer::parse_json_answer;
 use model::suite::{AssertionValue, CaseAssertion, PathTest};
 use serde_json::Value;
 

@@ -14,6 +14,7 @@ mod refusal;
 mod regex;
 mod reply;
 mod script;
+mod span_skills;
 mod starts_with;
 mod tool_call_f1;
 mod trace_spans;
@@ -25,7 +26,8 @@ mod xml;
 mod xml_candidates;
 
 pub use aggregate::{AssertionAggregate, AssertionTotals};
-pub use script::{ScriptAnswer, ScriptGrade};
+pub use script::{ScriptAnswer, ScriptGrade, function_body};
+pub use span_skills::skills_of_spans;
 pub use tool_call_f1::tool_calls;
 pub use trace_spans::{TraceSpan, matches_glob};
 pub use trajectory::{TrajectoryStep, steps_of_spans};
@@ -59,6 +61,8 @@ pub struct AssertionInput<'a> {
     pub tools: Option<&'a Value>,
     pub spans: Option<&'a [TraceSpan]>,
     pub steps: Option<&'a [TrajectoryStep]>,
+    /// Skills that the agent activated, from a transcript or a trace.
+    pub skills: Option<&'a [String]>,
     /// Answer of the JavaScript of this assertion.
     pub script: Option<&'a ScriptAnswer>,
     /// Response time of the subject's model, as stored with its replies.
@@ -99,9 +103,14 @@ enum AssertionFinding {
 /// Reason why an assertion cannot be decided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct MissingEvidence(String);
+pub struct MissingEvidence(pub(crate) String);
 
 impl MissingEvidence {
+    /// Returns the reason why an assertion cannot be decided.
+    pub(crate) fn new(why: impl Into<String>) -> Self {
+        Self(why.into())
+    }
+
     fn of<T>(why: impl Into<String>) -> Result<T, Self> {
         Err(Self(why.into()))
     }

@@ -68,12 +68,16 @@ pub(super) fn guardrails(assertion: &CaseAssertion, input: &AssertionInput<'_>) 
 pub(super) fn skill_used(assertion: &CaseAssertion, input: &AssertionInput<'_>) -> FindingResult {
     let AssertionValue::Skills(expected) = &assertion.value else { return MissingEvidence::of("skill-used has no value") };
     let calls = response(input, "metadata").and_then(|metadata| metadata.get("skillCalls")).and_then(Value::as_array);
-    let used: Vec<&str> = calls
-        .into_iter()
-        .flatten()
-        .filter(|call| call.get("is_error") != Some(&Value::Bool(true)))
-        .filter_map(|call| call.get("name").and_then(Value::as_str))
-        .collect();
+    let used: Vec<&str> = match (calls, input.skills) {
+        (Some(calls), _) => {
+            let calls = calls.iter().filter(|call| call.get("is_error") != Some(&Value::Bool(true)));
+            calls.filter_map(|call| call.get("name").and_then(Value::as_str)).collect()
+        }
+        (None, Some(skills)) => skills.iter().map(String::as_str).collect(),
+        // promptfoo takes silence for no skill.
+        (None, None) if input.mode == AssertionMode::Compat => vec![],
+        (None, None) => return MissingEvidence::of("neither metadata.skillCalls nor a trace says which skills were used"),
+    };
     let found = format!("used {}", if used.is_empty() { "no skill".to_owned() } else { used.join(", ") });
     match expected {
         SkillExpectation::UsesAll(names) => {

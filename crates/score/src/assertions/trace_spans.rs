@@ -16,17 +16,60 @@ pub struct TraceSpan {
 }
 
 impl TraceSpan {
-    /// Reads a span as promptfoo shows it to scripts: `name`, `startTime`, `endTime`, `attributes`, `statusCode`, `statusMessage`.
+    /// Reads a span as promptfoo shows it to scripts (`name`, `startTime`, `endTime`, `attributes`, `statusCode`, `statusMessage`), or as
+    /// OTLP writes it in JSON (`startTimeUnixNano`, attributes as a list, `status`).
     pub fn from_json(value: &Value) -> Option<Self> {
         let number = |key: &str| value.get(key).and_then(Value::as_f64);
+        let nanos =
+            |key: &str| value.get(key).and_then(|time| time.as_f64().or_else(|| time.as_str()?.parse().ok())).map(|time| time / 1e6);
+        let status = |key: &str| value.get("status").and_then(|status| status.get(key));
         Some(Self {
             name: value.get("name")?.as_str()?.to_owned(),
-            start: number("startTime"),
-            end: number("endTime"),
-            attributes: value.get("attributes").and_then(Value::as_object).cloned().unwrap_or_default(),
-            status_code: number("statusCode"),
-            status_message: value.get("statusMessage").and_then(Value::as_str).map(str::to_owned),
+            start: number("startTime").or_else(|| nanos("startTimeUnixNano")),
+            end: number("endTime").or_else(|| nanos("endTimeUnixNano")),
+            attributes: match value.get("attributes") {
+                Some(Value::Object(attributes)) => attributes.clone(),
+                Some(Value::Array(pairs)) => pairs.iter().filter_map(otlp_attribute).collect(),
+                Some(_) | None => Map::new(),
+            },
+            status_code: number("statusCode").or_else(|| match status("code")? {
+                Value::String(code) => Some(if code == "STATUS_CODE_ERROR" { 2.0 } else { 0.0 }),
+                code @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => code.as_f64(),
+            }),
+            status_message: value.get("statusMessage").or_else(|| status("message")).and_then(Value::as_str).map(str::to_owned),
         })
+    }
+
+    /// Reads the spans of a trace: `{ spans }`, or `{ resourceSpans }` as OTLP writes it in JSON. `None` if it has neither.
+    pub fn of_trace(trace: &Value) -> Option<Vec<Self>> {
+        if let Some(spans) = trace.get("spans").and_then(Value::as_array) {
+            return Some(spans.iter().filter_map(Self::from_json).collect());
+        }
+        let list = |value: &'_ Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+        let resources = trace.get("resourceSpans")?.as_array()?;
+        let scopes = resources.iter().flat_map(|resource| list(resource, "scopeSpans"));
+        Some(scopes.flat_map(|scope| list(&scope, "spans")).filter_map(|span| Self::from_json(&span)).collect())
+    }
+}
+
+/// Reads `{ key, value: { stringValue } }`.
+fn otlp_attribute(pair: &Value) -> Option<(String, Value)> {
+    Some((pair.get("key")?.as_str()?.to_owned(), otlp_value(pair.get("value")?)))
+}
+
+fn otlp_value(value: &Value) -> Value {
+    let Some((kind, inner)) = value.as_object().and_then(|fields| fields.iter().next()) else { return Value::Null };
+    match kind.as_str() {
+        // Whole numbers are texts in JSON.
+        "intValue" => inner.as_str().and_then(|text| text.parse::<i64>().ok()).map_or_else(|| inner.clone(), Value::from),
+        "arrayValue" => {
+            inner.get("values").and_then(Value::as_array).map(|items| items.iter().map(otlp_value).collect()).unwrap_or_default()
+        }
+        "kvlistValue" => {
+            let pairs = inner.get("values").and_then(Value::as_array);
+            Value::Object(pairs.into_iter().flatten().filter_map(otlp_attribute).collect())
+        }
+        _ => inner.clone(),
     }
 }
 

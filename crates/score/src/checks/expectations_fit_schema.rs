@@ -2,9 +2,8 @@
 
 use super::words::{schema_violation, suggest_name};
 use super::{Check, ExampleWorkspace, FindingCollector};
-use indexmap::IndexMap;
-use model::suite::{ArgMatcher, ArgValue, Case, ReferenceAction, ReferenceStep};
-use model::{Location, Skill, Spanned, Tool, Workspace};
+use model::suite::{ArgMatcher, ArgValue, Case, ExpectedCall, NamedArgs, ReferenceAction, ReferenceStep};
+use model::{Location, Skill, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -28,11 +27,11 @@ impl Check for ExpectationsFitSchema {
                 found.record_examined();
                 if let Some(tool) = workspace.tool(&call.tool) {
                     let who = format!("case {} expects", *case.id);
-                    let args: Vec<_> =
-                        call.args.iter().map(|(name, arg)| CaseArg { name, value: exact_value(&arg.value), at: &arg.at }).collect();
-                    check_call(&who, tool, &args, found);
-                    check_options(&who, tool, &call.args, found);
-                    check_absence(&who, tool, &call.args, found);
+                    let places: Vec<Location> = call.args.keys().map(|name| call.arg_location(name)).collect();
+                    let args = call.args.iter().zip(&places).map(|((name, wanted), at)| CaseArg { name, value: exact_value(wanted), at });
+                    check_call(&who, tool, &args.collect::<Vec<_>>(), found);
+                    check_options(&who, tool, call, found);
+                    check_absence(&who, tool, call, found);
                 }
             }
             check_patterns(workspace, case, found);
@@ -90,8 +89,8 @@ fn exact_value(wanted: &ArgMatcher) -> Option<&Value> {
 }
 
 /// Checks the values of matchers other than exact ones. Partial objects may lack required keys, so they are not validated.
-fn check_options(who: &str, tool: &Tool, args: &IndexMap<String, Spanned<ArgMatcher>>, found: &mut FindingCollector) {
-    for (name, wanted) in args {
+fn check_options(who: &str, tool: &Tool, call: &ExpectedCall, found: &mut FindingCollector) {
+    for (name, wanted) in &call.args {
         let Some(param) = tool.params.get(name).filter(|_| exact_value(wanted).is_none()) else { continue };
         let declared = param.schema.get("type").and_then(Value::as_str);
         let shape = match wanted.if_given() {
@@ -106,24 +105,24 @@ fn check_options(who: &str, tool: &Tool, args: &IndexMap<String, Spanned<ArgMatc
         };
         if let Some(shape) = shape.filter(|shape| declared.is_some_and(|declared| declared != *shape)) {
             let what = format!("{who} part of {name} of {}, which is not an {shape}", *tool.name);
-            found.error(&wanted.at, what, "write the value itself, or any_of");
+            found.error(&call.arg_location(name), what, "write the value itself, or any_of");
             continue;
         }
         for value in wanted.examples().into_iter().filter(|_| shape != Some("object")) {
             if let Some(why) = schema_violation(param, value) {
                 let what = format!("{who} the wrong {name} of {}: {why}", *tool.name);
-                found.error(&wanted.at, what, "write values that fit the tool's parameter");
+                found.error(&call.arg_location(name), what, "write values that fit the tool's parameter");
             }
         }
     }
 }
 
 /// Reports required parameters that the case allows or demands to leave out: every such call is refused.
-fn check_absence(who: &str, tool: &Tool, args: &IndexMap<String, Spanned<ArgMatcher>>, found: &mut FindingCollector) {
-    for (name, wanted) in args.iter().filter(|(name, wanted)| wanted.may_be_absent() && tool.params.get(*name).is_some_and(|p| p.required))
-    {
-        let what = format!("{who} {} for {name} of {}, which is required", wanted.value, *tool.name);
-        found.error(&wanted.at, what, "write the value of a given argument");
+fn check_absence(who: &str, tool: &Tool, call: &ExpectedCall, found: &mut FindingCollector) {
+    let is_required = |name: &str| tool.params.get(name).is_some_and(|param| param.required);
+    for (name, wanted) in call.args.iter().filter(|(name, wanted)| wanted.may_be_absent() && is_required(name)) {
+        let what = format!("{who} {wanted} for {name} of {}, which is required", *tool.name);
+        found.error(&call.arg_location(name), what, "write the value of a given argument");
     }
 }
 
@@ -176,7 +175,7 @@ fn check_reference(workspace: &Workspace, case: &Case, found: &mut FindingCollec
     }
 }
 
-fn args_of(step: &ReferenceStep) -> Option<&IndexMap<String, ArgValue>> {
+fn args_of(step: &ReferenceStep) -> Option<&NamedArgs<ArgValue>> {
     match &step.action {
         ReferenceAction::Call { args, .. }
         | ReferenceAction::Delegate { params: args, .. }

@@ -15,13 +15,15 @@ impl Check for GatesHaveCases {
     fn manual(&self) -> &'static str {
         "For every slice of every gate the suites have at least min_cases cases that concern its scorer. Fewer is a warning: a run of the \
          tier will have no evidence for that slice. A scorer of the workspace that reads all suites is a warning if some of their cases end \
-         after the first call, as those on a profile do: nothing is said there, and a scorer of answers would find no evidence."
+         after the first call, as those on a profile do: nothing is said there, and a scorer of answers would find no evidence. A scorer \
+         of the workspace that no gate reads is a warning too: its readings block nothing."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for scorer in &workspace.scorers {
             found.record_examined();
             warn_of_silent_cases(workspace, scorer, found);
+            warn_of_unread_scorer(workspace, scorer, found);
         }
         for gate in &workspace.gates {
             found.record_examined();
@@ -63,6 +65,14 @@ fn warn_of_silent_cases(workspace: &Workspace, scorer: &ExternalScorer, found: &
     }
 }
 
+/// Warns of a scorer whose readings block nothing.
+fn warn_of_unread_scorer(workspace: &Workspace, scorer: &ExternalScorer, found: &mut FindingCollector) {
+    if !workspace.gates.iter().any(|gate| gate.scorer.as_str() == scorer.id.as_str()) {
+        let what = format!("no gate reads scorer {}, so its readings block nothing", scorer.id.value);
+        found.warning(&scorer.at, what, format!("add a gate with scorer: {}", scorer.id.value));
+    }
+}
+
 /// Returns the cases that a scorer of the workspace reads and that end after their first call.
 pub fn silent_cases<'w>(workspace: &'w Workspace, scorer: &ExternalScorer) -> impl Iterator<Item = &'w str> {
     let read = workspace.cases().filter(|case| scorer.applies_to(case) && case.ends_at_first_call());
@@ -80,10 +90,23 @@ mod tests {
             let workspace = ExampleWorkspace::minimal().with("scorers.yaml", &scorers).load().expect("a workspace");
             let mut found = FindingCollector::of("gates_have_cases", 1);
             GatesHaveCases.check(&workspace, &mut found);
-            found.finish().findings.iter().filter(|finding| finding.what.contains("politeness")).count()
+            found.finish().findings.iter().filter(|finding| finding.what.contains("scorer politeness reads")).count()
         };
         assert_eq!(warnings(""), 1);
         assert_eq!(warnings(", applies: { suites: [behavior] }"), 0, "agents answer");
         assert_eq!(warnings(", applies: { suites: [tool_selection] }"), 0, "chosen by the author");
+    }
+
+    #[test]
+    fn scorer_that_no_gate_reads_is_a_warning() {
+        let scorers = "scorers: [{ id: politeness, about: x, command: [y] }]\n";
+        let unread = |workspace: ExampleWorkspace| {
+            let mut found = FindingCollector::of("gates_have_cases", 1);
+            GatesHaveCases.check(&workspace.load().expect("a workspace"), &mut found);
+            found.finish().findings.iter().any(|finding| finding.what.contains("no gate reads scorer politeness"))
+        };
+        let workspace = || ExampleWorkspace::minimal().with("scorers.yaml", scorers);
+        assert!(unread(workspace()));
+        assert!(!unread(workspace().edit("gates.yaml", "scorer: hit", "scorer: politeness")));
     }
 }

@@ -4,8 +4,9 @@ use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::compare::TypedArgs;
 use crate::quality::transcript_from_reference;
 use crate::scorers::{Evidence, missed_assertion};
-use indexmap::IndexMap;
-use model::suite::{ArgMatcher, ArgValue, AssertedText, AssertionSubject, CallPattern, Case, ExpectedCall, ExpectedCalls, ReferenceAction};
+use model::suite::{
+    ArgMatcher, ArgValue, AssertedText, AssertionSubject, CallPattern, Case, ExpectedCall, ExpectedCalls, NamedArgs, ReferenceAction,
+};
 use model::transcript::ReviewDecision;
 use model::{Location, Spanned, Workspace};
 use serde_json::Value;
@@ -56,7 +57,7 @@ impl Check for ReferenceCovers {
 
 struct ReferenceCall<'w> {
     tool: &'w str,
-    args: &'w IndexMap<String, ArgValue>,
+    args: &'w NamedArgs<ArgValue>,
     at: &'w Location,
 }
 
@@ -160,7 +161,7 @@ fn gives_wanted(workspace: &Workspace, call: &ReferenceCall<'_>, name: &str, wan
 /// Returns the arguments that are not back-references.
 fn literal_args(call: &ReferenceCall<'_>) -> Value {
     let given = call.args.iter().filter_map(|(name, arg)| match arg {
-        ArgValue::Given(value) => Some((name.clone(), value.clone())),
+        ArgValue::Given(value) => Some((name.to_owned(), value.clone())),
         ArgValue::From { .. } => None,
     });
     Value::Object(given.collect())
@@ -179,7 +180,7 @@ fn is_forbidden(workspace: &Workspace, call: &ReferenceCall<'_>, forbidden: &Cal
 }
 
 /// Reports whether an argument has the value. A back-reference counts as a match, because its value is not known yet.
-fn gives_value(args: &IndexMap<String, ArgValue>, name: &str, wanted: &Value) -> bool {
+fn gives_value(args: &NamedArgs<ArgValue>, name: &str, wanted: &Value) -> bool {
     match args.get(name) {
         Some(ArgValue::Given(value)) => value == wanted,
         Some(ArgValue::From { .. }) => true,

@@ -95,4 +95,12 @@ mod tests {
             assert_eq!(parse_instant_ms(text), None, "{text}");
         }
     }
+
+    #[test]
+    fn parse_instant_refuses_times_that_no_clock_shows() {
+        for text in ["2026-03-08T25:00", "2026-03-08T12:60", "2026-03-08T12:00:61", "2026-03-08T12:00:00.1234567891"] {
+            assert_eq!(parse_instant_ms(text), None, "{text}");
+        }
+        assert_eq!(parse_instant_ms("2026-03-08T24:00"), parse_instant_ms("2026-03-09"));
+    }
 }

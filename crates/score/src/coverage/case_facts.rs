@@ -1,7 +1,6 @@
 //! Parts of a workspace that a case uses, read from its expectations and reference.
 
-use indexmap::IndexMap;
-use model::suite::{ArgValue, Case, CaseSurface, PeerMode, ReferenceAction, SuiteKind, UserScript};
+use model::suite::{ArgValue, Case, CaseSurface, NamedArgs, PeerMode, ReferenceAction, SuiteKind, UserScript};
 use model::{OpClass, ParamKind, Tool, Workspace};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -63,7 +62,7 @@ fn real_writes<'w>(workspace: &'w Workspace, case: &'w Case) -> impl Iterator<It
     calls(case).filter(|(_, args)| !is_dry_run(args)).filter_map(|(name, _)| workspace.tool(name)).filter(|tool| tool.writes())
 }
 
-fn calls(case: &Case) -> impl Iterator<Item = (&str, &IndexMap<String, ArgValue>)> {
+fn calls(case: &Case) -> impl Iterator<Item = (&str, &NamedArgs<ArgValue>)> {
     case.reference.iter().filter_map(|step| match &step.action {
         ReferenceAction::Call { tool, args } => Some((tool.as_str(), args)),
         ReferenceAction::Delegate { .. }
@@ -74,7 +73,7 @@ fn calls(case: &Case) -> impl Iterator<Item = (&str, &IndexMap<String, ArgValue>
     })
 }
 
-fn is_dry_run(args: &IndexMap<String, ArgValue>) -> bool {
+fn is_dry_run(args: &NamedArgs<ArgValue>) -> bool {
     args.get("dry_run") == Some(&ArgValue::Given(Value::Bool(true)))
 }
 

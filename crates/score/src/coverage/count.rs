@@ -167,12 +167,15 @@ impl CaseCounts {
     fn totals(&self, minimums: Option<&CoverageMinimums>) -> Vec<CoverageRow> {
         let least = |of: fn(&CoverageMinimums) -> u64| minimums.map_or(0, of);
         let total = |item: &str, cases, needed| CoverageRow { group: CoverageGroup::Total, item: item.to_owned(), cases, needed };
-        vec![
+        let swaps = total("swaps in skills and flows", self.swaps, least(|minimums| minimums.swaps_in_skills_and_flows));
+        let mut totals = vec![
             total("cases", self.all, 0),
             total("cases with a simulated user", self.simulated_users, least(|minimums| minimums.simulated_users)),
             total("flows in which the subject plays all agents", self.own_peers, least(|minimums| minimums.flows_with_own_peers)),
-            total("swaps in skills and flows", self.swaps, least(|minimums| minimums.swaps_in_skills_and_flows)),
-        ]
+        ];
+        // Most workspaces of other trades have none.
+        totals.extend(Some(swaps).filter(|row| row.cases > 0 || row.needed > 0));
+        totals
     }
 }
 

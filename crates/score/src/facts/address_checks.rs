@@ -379,7 +379,7 @@ fn value_contains(value: &Value, lower: &str) -> bool {
 /// Returns whether the text contains the address, ignoring letter case.
 fn contains_address(text: &str, lower: &str) -> bool {
     let (text, wanted) = (text.as_bytes(), lower.as_bytes());
-    text.len() >= wanted.len() && text.windows(wanted.len()).any(|window| window.eq_ignore_ascii_case(wanted))
+    !wanted.is_empty() && text.len() >= wanted.len() && text.windows(wanted.len()).any(|window| window.eq_ignore_ascii_case(wanted))
 }
 
 #[cfg(test)]

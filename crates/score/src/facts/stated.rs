@@ -26,7 +26,7 @@ pub(crate) fn report_states(report: &str, wanted: &str) -> bool {
 
 /// Parses a report as JSON, bare or in one fence; other text is one string.
 fn parse_report(report: &str) -> Value {
-    super::json_answer::parse_json_answer(report).unwrap_or_else(|| Value::String(report.to_owned()))
+    crate::json_answer::parse_json_answer(report).unwrap_or_else(|| Value::String(report.to_owned()))
 }
 
 fn fits(wanted: &ArgMatcher, found: &Value) -> bool {
@@ -92,10 +92,13 @@ fn leaves(value: &Value) -> Vec<String> {
 fn states(text: &str, wanted: &str) -> bool {
     let found = words(text);
     if let Some(amount) = number(wanted) {
-        return found.iter().any(|word| is_rounded(word, &amount));
+        let spaced = joined_thousands(text);
+        return found.into_iter().chain(words(&spaced)).any(|word| is_amount(word, &amount));
     }
     let wanted = words(wanted);
-    found.windows(wanted.len()).any(|window| window.iter().zip(&wanted).all(|(found, wanted)| same_word(found, wanted)))
+    // A value without a word, such as "–", is stated by no text.
+    !wanted.is_empty()
+        && found.windows(wanted.len()).any(|window| window.iter().zip(&wanted).all(|(found, wanted)| same_word(found, wanted)))
 }
 
 fn same_word(found: &str, wanted: &str) -> bool {
@@ -103,6 +106,22 @@ fn same_word(found: &str, wanted: &str) -> bool {
         Some(wanted) => is_rounded(found, &wanted),
         None => found.to_lowercase() == wanted.to_lowercase(),
     }
+}
+
+/// Returns whether a word is an amount, also where dots separate thousands ("5.000", "1.234,56").
+fn is_amount(word: &str, amount: &Decimal) -> bool {
+    let has_groups = word.split_once('.').is_some_and(|(_, part)| part.split([',', '.']).next().is_some_and(|group| group.len() == 3));
+    is_rounded(word, amount) || has_groups && is_rounded(&word.replace('.', "").replace(',', "."), amount)
+}
+
+/// Joins groups of three digits that a space separates ("3 226,52").
+fn joined_thousands(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let is_digit = |at: usize| letters.get(at).is_some_and(char::is_ascii_digit);
+    let is_group = |at: usize| is_digit(at) && is_digit(at + 1) && is_digit(at + 2) && !is_digit(at + 3);
+    let is_space = |letter: char| matches!(letter, ' ' | '\u{a0}' | '\u{202f}');
+    let joins = |at: usize| at > 0 && is_space(letters[at]) && is_digit(at - 1) && is_group(at + 1);
+    letters.iter().enumerate().filter(|(at, _)| !joins(*at)).map(|(_, letter)| *letter).collect()
 }
 
 /// Digits that a rounded amount must keep.
@@ -159,7 +178,7 @@ mod tests {
             assert!(states(text, stated), "{stated}");
         }
         assert!(states("Bajó un 3,1 % y quedan 1.250 o 0,0421 WETH", "3.1") && states("quedan 0,04213 WETH", "0.042128"));
-        for unstated in ["150", "500", "USD", "2", "USDC Base", "approved"] {
+        for unstated in ["150", "500", "USD", "2", "USDC Base", "approved", "–", ""] {
             assert!(!states(text, unstated), "{unstated}");
         }
     }
@@ -202,6 +221,22 @@ mod tests {
         }
         for (text, amount) in [("0.026", "0.02595825"), ("3000", "3226.5"), ("3,227.6", "3226.5"), ("2", "2.4"), ("1", "1.5")] {
             assert!(!states_amount(text, amount), "{text} for {amount}");
+        }
+    }
+
+    #[test]
+    fn thousands_may_be_separated_by_dots_or_spaces() {
+        for (text, amount) in [
+            ("5.000 USDC", "5000"),
+            ("1.234,56 EUR", "1234.56"),
+            ("12.345.678", "12345678"),
+            ("3 226,52 USDC", "3226.519808"),
+            ("1.500", "1.5"),
+        ] {
+            assert!(states(text, amount), "{text} for {amount}");
+        }
+        for (text, amount) in [("5.00", "500"), ("5.0000", "50000"), ("7 226,52", "3226.52"), ("3, 226", "3226")] {
+            assert!(!states(text, amount), "{text} for {amount}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Questions to the user: a question asked as such, and one put in the words of a plain answer.
 
-use super::json_answer::parse_json_answer;
+use crate::json_answer::parse_json_answer;
 use lexical::{asks, has_question_mark, questions, sentences};
 use model::{Event, EventKind};
 use serde_json::Value;

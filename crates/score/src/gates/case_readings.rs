@@ -2,8 +2,11 @@
 
 use crate::statistics::{CaseTally, CaseTrials};
 use model::{GateAggregate, Reading};
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// Kept as numbers without names, because a run has many of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<u64>", into = "Vec<u64>")]
 pub struct CaseReadings {
     pub hit: u64,
     pub of: u64,
@@ -55,5 +58,62 @@ impl CaseReadings {
             GateAggregate::Mean => rate,
             GateAggregate::PassHatK => self.all_pass(k),
         }
+    }
+}
+
+impl From<CaseReadings> for Vec<u64> {
+    fn from(readings: CaseReadings) -> Self {
+        let CaseReadings { hit, of, trials, clean, levels, level_sum, level_most } = readings;
+        let mut numbers = vec![hit, of, trials, clean];
+        if levels > 0 {
+            // As bits, so that a level is read as it was.
+            numbers.extend([levels, level_sum.to_bits(), level_most.to_bits()]);
+        }
+        numbers
+    }
+}
+
+impl From<Vec<u64>> for CaseReadings {
+    fn from(numbers: Vec<u64>) -> Self {
+        let at = |n: usize| numbers.get(n).copied().unwrap_or_default();
+        Self {
+            hit: at(0),
+            of: at(1),
+            trials: at(2),
+            clean: at(3),
+            levels: at(4),
+            level_sum: f64::from_bits(at(5)),
+            level_most: f64::from_bits(at(6)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_are_kept_to_the_last_bit() {
+        let mut readings = CaseReadings::default();
+        readings.add(&Reading::Tally { hit: 1, of: 3 });
+        assert_eq!(serde_json::to_string(&readings).unwrap(), "[1,3,1,0]");
+        for level in [0.1 + 0.2, 1e-300, -7.25] {
+            readings.add(&Reading::Level(level));
+        }
+        let kept = serde_json::to_string(&readings).unwrap();
+        assert_eq!(serde_json::from_str::<CaseReadings>(&kept).unwrap(), readings);
+    }
+
+    #[test]
+    fn highest_level_of_a_case_does_not_depend_on_the_order() {
+        let most = |levels: &[f64]| {
+            let mut readings = CaseReadings::default();
+            levels.iter().for_each(|level| readings.add(&Reading::Level(*level)));
+            readings.value(GateAggregate::Max, None)
+        };
+        assert_eq!(most(&[3.0, 1.0, 2.0]), Some(3.0));
+        assert_eq!(most(&[1.0, 3.0]), Some(3.0));
+        assert_eq!(most(&[-2.0, -1.0]), Some(-1.0), "the first level is not compared with 0");
+        assert_eq!(most(&[]), None);
     }
 }

@@ -80,8 +80,31 @@ impl std::fmt::Debug for GateSlice<'_> {
 #[derive(Debug, Clone)]
 struct PlacedCase {
     slices: Arc<CaseSlices>,
-    /// For each scorer of the slices, the number of the case, or of the group of cases that counts as one.
-    numbers: Arc<[usize]>,
+    numbers: UnitNumbers,
+}
+
+/// For each scorer of the slices of a case, the number of the case, or of the group of cases that counts as one.
+#[derive(Debug, Clone)]
+enum UnitNumbers {
+    /// The same for all scorers.
+    Same(usize),
+    Each(Arc<[usize]>),
+}
+
+impl UnitNumbers {
+    fn new(numbers: &[usize]) -> Self {
+        match numbers {
+            [first, rest @ ..] if rest.iter().all(|number| number == first) => UnitNumbers::Same(*first),
+            _ => UnitNumbers::Each(numbers.into()),
+        }
+    }
+
+    fn of_scorer(&self, at: usize) -> usize {
+        match self {
+            UnitNumbers::Same(number) => *number,
+            UnitNumbers::Each(numbers) => numbers[at],
+        }
+    }
 }
 
 /// Gate slices that a case belongs to.
@@ -178,10 +201,8 @@ impl<'w> GateJudge<'w> {
             pools[*place].aborted += usize::from(trial.aborted);
         }
         for score in trial.scores {
-            let mut counted = slices.scorers.iter().zip(numbers.iter());
-            let Some((ScorerPlaces { places: counted, .. }, number)) = counted.find(|(one, _)| one.scorer == score.scorer) else {
-                continue;
-            };
+            let Some(scorer) = slices.scorers.iter().position(|one| one.scorer == score.scorer) else { continue };
+            let (counted, number) = (&slices.scorers[scorer].places, numbers.of_scorer(scorer));
             let MeasuredTrial { trial, case, content, .. } = *trial;
             let is_divided = |place: usize| places[place].slice.axis == Some(SliceAxis::Agent) && !score.by_agent.is_empty();
             let mut readings: Vec<(usize, Cow<'_, Score>)> =
@@ -198,7 +219,7 @@ impl<'w> GateJudge<'w> {
                 pool.touched |= score.reading != Reading::not_exercised();
                 let most_cases =
                     if pool.distinct_contents() < SMALL_POOL { SMALL_POOL } else { places[place].most_cases(workspace).max(seen) };
-                pool.add(PoolTrial { trial, case: &case.id.value, number: *number, content, most_cases }, &score);
+                pool.add(PoolTrial { trial, case: &case.id.value, number, content, most_cases }, &score);
             }
         }
         reads_miss
@@ -282,7 +303,7 @@ impl<'w> GateJudge<'w> {
             self.slice_sets.insert(slices.clone());
             slices
         });
-        let placed = PlacedCase { slices, numbers: numbers.into() };
+        let placed = PlacedCase { slices, numbers: UnitNumbers::new(&numbers) };
         self.cases.insert(case.id.value.clone(), placed.clone());
         placed
     }

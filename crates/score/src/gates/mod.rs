@@ -17,10 +17,10 @@ pub use judge_need::{JudgedSlices, judged_slices, needs_judge};
 pub(crate) use slice_verdict::allows_no_miss;
 pub use unit::{case_unit, reads_attacks_only};
 
-use crate::scorers::ScorerHandle;
+use crate::scorers::{ScorerHandle, scorer_named};
 use model::suite::Case;
 use model::{Gate, Workspace};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the labels of the slices of a gate.
 pub fn slice_labels(gate: &Gate, workspace: &Workspace) -> Vec<String> {
@@ -31,6 +31,17 @@ pub fn slice_labels(gate: &Gate, workspace: &Workspace) -> Vec<String> {
 pub fn cases_per_slice(gate: &Gate, workspace: &Workspace, scorer: ScorerHandle<'_>) -> Vec<(String, usize)> {
     let cases: Vec<&Case> = workspace.cases().collect();
     cases_in_slices(gate, workspace, scorer, &cases)
+}
+
+/// Returns the number of cases that should exercise each gate, by its id.
+pub fn cases_by_gate(workspace: &Workspace) -> BTreeMap<String, usize> {
+    let cases: Vec<&Case> = workspace.cases().collect();
+    let count = |gate: &Gate| {
+        let scorer = scorer_named(workspace, &gate.scorer)?;
+        let members = members_of_slices(gate, workspace, scorer, &cases);
+        Some(members.into_iter().flat_map(|(_, members)| members).collect::<BTreeSet<_>>().len())
+    };
+    workspace.gates.iter().map(|gate| (gate.id.value.clone(), count(gate).unwrap_or(0))).collect()
 }
 
 /// Like [`cases_per_slice`], for the given cases.

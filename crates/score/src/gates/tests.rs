@@ -134,7 +134,7 @@ fn confidence_claim_uses_one_sided_bound() {
     assert_eq!(judge_one_gate(&gate, "hit", &clean, &[], sure(0.95)).verdict, Verdict::Met);
     let judgement = judge_one_gate(&gate, "hit", &clean, &[], sure(0.99));
     assert_eq!(judgement.verdict, Verdict::NoEvidence);
-    assert!(judgement.because.contains("0.316"), "{}", judgement.because);
+    assert!(judgement.because.contains("0.316 at 99 % confidence"), "{}", judgement.because);
     assert!(judgement.metric.exact.is_some_and(|exact| exact.low < 1.0 && exact.high == 1.0));
 }
 

@@ -2,11 +2,13 @@
 
 use super::change_verdict::{ChangeVerdict, PairCounts, PairEvidence, RunNoise, change_verdict};
 use super::flips::{FlipGroup, flip_groups};
-use super::run_side::{RunSide, SideCase};
-use crate::gates::{CaseReadings, SliceReadings, allows_no_miss};
+use super::run_side::RunSide;
+use super::side_case::SideCase;
+use super::side_readings::{SideReadings, SideSlice};
+use crate::gates::{CaseReadings, allows_no_miss};
 use crate::statistics::holm_adjusted;
 use model::{Gate, GateAggregate, GateBound};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunComparison {
@@ -55,31 +57,61 @@ struct MeasuredPair {
 
 /// Compares two sides, paired by case.
 pub fn compare_sides(before: &RunSide<'_>, after: &RunSide<'_>, noise: RunNoise) -> RunComparison {
+    compare_readings(after.gate_list(), &before.readings(), &after.readings(), noise)
+}
+
+/// Compares two sides by their readings. Slices of gates that are not among `gates` are left out.
+pub fn compare_readings(gates: &[Gate], before: &SideReadings, after: &SideReadings, noise: RunNoise) -> RunComparison {
     let common: Vec<(&str, &SideCase, &SideCase)> =
-        before.cases().iter().filter_map(|(id, a)| Some((id.as_str(), a, after.cases().get(id)?))).collect();
+        before.cases.iter().filter_map(|(id, a)| Some((id.as_str(), a, after.cases.get(id)?))).collect();
     let is_changed = |a: &SideCase, b: &SideCase| a.hash.is_some() && b.hash.is_some() && a.hash != b.hash;
     let (changed, same): (Vec<_>, Vec<_>) = common.iter().copied().partition(|(_, a, b)| is_changed(a, b));
     let changed_cases: Vec<String> = changed.iter().map(|(id, ..)| (*id).to_owned()).collect();
-    let excluded: BTreeSet<String> = changed_cases.iter().map(|id| format!("case {id}")).collect();
     let mut measured = vec![paired_cases(&same)];
-    let later = after.slices();
-    for slice in before.slices() {
-        if let Some(other) = later.iter().find(|other| other.gate.id.value == slice.gate.id.value && other.slice == slice.slice) {
-            measured.extend(paired_slice(&slice, other, &excluded));
-        }
-    }
+    measured.extend(paired_slices(gates, before, after, &changed_cases));
     let mut slices = judged(measured, noise);
     let cases = slices.remove(0);
     RunComparison {
         cases,
         slices,
         flips: flip_groups(same.iter().copied()),
-        only_before: before.cases().len() - common.len(),
-        only_after: after.cases().len() - common.len(),
+        only_before: before.cases.len() - common.len(),
+        only_after: after.cases.len() - common.len(),
         changed_cases,
         without_result: same.iter().filter(|(_, a, b)| a.rate().is_none() != b.rate().is_none()).map(|(id, ..)| (*id).to_owned()).collect(),
         never_judged: same.iter().filter(|(_, a, b)| a.rate().is_none() && b.rate().is_none()).count(),
     }
+}
+
+/// Pairs the slices that both sides measured, without the cases that changed.
+fn paired_slices(gates: &[Gate], before: &SideReadings, after: &SideReadings, changed: &[String]) -> Vec<MeasuredPair> {
+    let excluded: BTreeSet<String> = changed.iter().map(|id| format!("case {id}")).collect();
+    let is_kept: Vec<bool> = before.units.iter().map(|unit| !excluded.contains(unit)).collect();
+    let numbers = before.numbers_of(after);
+    let later: HashMap<(&str, &str), &SideSlice> =
+        after.slices.iter().map(|slice| ((slice.gate.as_str(), slice.slice.as_str()), slice)).collect();
+    // Readings of one slice after, by number of the unit before.
+    let mut found: Vec<Option<&CaseReadings>> = vec![None; before.units.len()];
+    let mut measured = vec![];
+    for slice in &before.slices {
+        let (Some(other), Some(gate)) =
+            (later.get(&(slice.gate.as_str(), slice.slice.as_str())), gates.iter().find(|gate| gate.id.value == slice.gate))
+        else {
+            continue;
+        };
+        let placed = |(number, readings)| Some((numbers.get(number).copied().flatten()?, readings));
+        let own: Vec<(usize, &CaseReadings)> = other.readings.iter().map(|(number, one)| (*number, one)).filter_map(placed).collect();
+        own.iter().for_each(|(number, readings)| found[*number] = Some(readings));
+        let pairs: Vec<(&CaseReadings, &CaseReadings)> = slice
+            .readings
+            .iter()
+            .filter(|(number, _)| is_kept.get(*number).copied().unwrap_or(false))
+            .filter_map(|(number, one)| Some((one, found[*number]?)))
+            .collect();
+        measured.extend(paired_slice(gate, &slice.slice, &pairs));
+        own.iter().for_each(|(number, _)| found[*number] = None);
+    }
+    measured
 }
 
 fn paired_cases(pairs: &[(&str, &SideCase, &SideCase)]) -> MeasuredPair {
@@ -92,13 +124,10 @@ fn paired_cases(pairs: &[(&str, &SideCase, &SideCase)]) -> MeasuredPair {
     MeasuredPair { gate: None, slice: "all".to_owned(), before, after, counts, mean_change, is_first_miss: false }
 }
 
-/// Pairs the units of a slice; `None` if no unit has a value on both sides.
-fn paired_slice(a: &SliceReadings<'_>, b: &SliceReadings<'_>, excluded: &BTreeSet<String>) -> Option<MeasuredPair> {
-    let gate = b.gate;
-    let pairs: Vec<(&CaseReadings, &CaseReadings)> =
-        a.units.iter().filter(|(unit, _)| !excluded.contains(*unit)).filter_map(|(unit, one)| Some((one, b.units.get(unit)?))).collect();
+/// Measures the paired units of a slice; `None` if no unit has a value on both sides.
+fn paired_slice(gate: &Gate, slice: &str, pairs: &[(&CaseReadings, &CaseReadings)]) -> Option<MeasuredPair> {
     let (mut counts, mut mean_change) = (PairCounts::default(), 0.0);
-    for (before, after) in &pairs {
+    for (before, after) in pairs {
         if let (Some(before), Some(after)) = (goodness(gate, before), goodness(gate, after)) {
             counts.add(before, after);
             mean_change += after - before;
@@ -111,7 +140,7 @@ fn paired_slice(a: &SliceReadings<'_>, b: &SliceReadings<'_>, excluded: &BTreeSe
     let after = pooled_value(gate, pairs.iter().map(|(_, one)| *one));
     let holds = |value: Option<f64>| value.is_some_and(|value| gate.bound.holds(value));
     let is_first_miss = allows_no_miss(gate) && holds(before) && !holds(after);
-    Some(MeasuredPair { gate: Some(gate.id.value.clone()), slice: a.slice.clone(), before, after, counts, mean_change, is_first_miss })
+    Some(MeasuredPair { gate: Some(gate.id.value.clone()), slice: slice.to_owned(), before, after, counts, mean_change, is_first_miss })
 }
 
 /// Returns the value of a unit, larger is better.

@@ -1,6 +1,6 @@
 //! Cases whose result changed, grouped by cause.
 
-use super::run_side::SideCase;
+use super::side_case::SideCase;
 use crate::causes::FailureCause;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

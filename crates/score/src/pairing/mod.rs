@@ -4,10 +4,14 @@ mod change_verdict;
 mod comparison;
 mod flips;
 mod run_side;
+mod side_case;
+mod side_readings;
 #[cfg(test)]
 mod tests;
 
 pub use change_verdict::{ChangeVerdict, PairCounts, RunNoise};
-pub use comparison::{PairedSlice, RunComparison, compare_sides};
+pub use comparison::{PairedSlice, RunComparison, compare_readings, compare_sides};
 pub use flips::{FlipDirection, FlipGroup, FlippedCase};
-pub use run_side::{RunSide, SideCase, SideTrial};
+pub use run_side::{RunSide, SideTrial};
+pub use side_case::SideCase;
+pub use side_readings::SideReadings;

@@ -1,38 +1,19 @@
 //! One side of a comparison: a run or a set of baselines, read trial by trial.
 
+use super::side_case::SideCase;
+use super::side_readings::SideReadings;
 use crate::causes::{FailureCause, failure_causes};
 use crate::gates::{GateJudge, MeasuredTrial, SliceReadings};
 use model::suite::Case;
-use model::{CaseOutcome, ContentHash, Reading, RunClaim, Score, ScorerId, Workspace};
+use model::{CaseOutcome, ContentHash, Gate, Reading, RunClaim, Score, ScorerId, Workspace};
 use std::collections::BTreeMap;
 
 /// Results of one subject by case, and readings by gate and slice.
 #[derive(Debug)]
 pub struct RunSide<'w> {
+    workspace: &'w Workspace,
     gates: GateJudge<'w>,
     cases: BTreeMap<String, SideCase>,
-}
-
-/// Trials of one case.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct SideCase {
-    pub passed: u64,
-    /// Trials that passed or failed.
-    pub judged: u64,
-    /// Trials that say nothing about the subject.
-    pub aborted: u64,
-    /// Short id of the first trial that failed, else of the first one.
-    pub trial: Option<String>,
-    /// Causes of the first trial that failed.
-    pub causes: Vec<FailureCause>,
-    /// Hash of the case as it was run, if known.
-    pub hash: Option<ContentHash>,
-}
-
-impl SideCase {
-    pub(super) fn rate(&self) -> Option<f64> {
-        (self.judged > 0).then(|| self.passed as f64 / self.judged as f64)
-    }
 }
 
 /// One trial of a side.
@@ -48,7 +29,7 @@ pub struct SideTrial<'t> {
 
 impl<'w> RunSide<'w> {
     pub fn new(workspace: &'w Workspace) -> Self {
-        Self { gates: GateJudge::new(workspace, &RunClaim::default()), cases: BTreeMap::new() }
+        Self { workspace, gates: GateJudge::new(workspace, &RunClaim::default()), cases: BTreeMap::new() }
     }
 
     /// Adds a case of which only the result is known, as golden baselines have it. Gates on `case_pass` read it; others have no reading.
@@ -91,6 +72,15 @@ impl<'w> RunSide<'w> {
 
     pub fn cases(&self) -> &BTreeMap<String, SideCase> {
         &self.cases
+    }
+
+    /// Returns what a comparison needs, without the workspace.
+    pub fn readings(&self) -> SideReadings {
+        SideReadings::of(&self.cases, self.slices())
+    }
+
+    pub(super) fn gate_list(&self) -> &'w [Gate] {
+        &self.workspace.gates
     }
 
     pub(super) fn slices(&self) -> Vec<SliceReadings<'w>> {

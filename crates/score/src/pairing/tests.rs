@@ -135,3 +135,14 @@ fn changed_and_missing_cases_are_not_paired() {
     assert_eq!((compared.only_before, compared.only_after, compared.cases.counts.paired()), (3, 0, 1));
     assert_eq!(compared.slices[0].counts.paired(), 2, "the changed case is left out");
 }
+
+#[test]
+fn kept_sides_compare_like_fresh_ones() {
+    let workspace = workspace_of(40, "0.85");
+    let (before, after) = (noisy_side(&workspace, 1, 80), noisy_side(&workspace, 2, 60));
+    let keep = |side: &RunSide<'_>| serde_json::from_str::<SideReadings>(&serde_json::to_string(&side.readings()).unwrap()).unwrap();
+    assert_eq!(keep(&before), before.readings());
+    let kept = compare_readings(&workspace.gates, &keep(&before), &keep(&after), RunNoise::Sampled);
+    assert_eq!(kept, compare_sides(&before, &after, RunNoise::Sampled));
+    assert!(!kept.slices.is_empty() && !kept.flips.is_empty());
+}

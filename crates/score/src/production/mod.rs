@@ -4,6 +4,7 @@ mod sampling;
 mod weighted_rate;
 mod window;
 
+pub use crate::scorers::spending_limit::{MinedValue, mined_values};
 pub use sampling::{SampleWeight, is_judged, is_sampled};
 pub use weighted_rate::{WeightedRate, WeightedTally};
 pub use window::{TraceScores, WindowVerdict, judge_window};

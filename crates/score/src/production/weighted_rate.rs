@@ -58,7 +58,7 @@ fn wilson(rate: f64, n: f64) -> (f64, f64) {
 mod tests {
     use super::super::{SampleWeight, is_sampled};
     use super::*;
-    use model::SeededRng;
+    use model::{SamplingKey, SeededRng};
 
     /// Keeps every failure and 1 % of the rest of a population, and estimates the pass rate.
     fn estimate(seed: u64, failures_per_mille: u64) -> (f64, WeightedRate) {
@@ -69,7 +69,7 @@ mod tests {
             let good = rng.next_u64() % 1000 >= failures_per_mille;
             passed += f64::from(u8::from(good));
             let id = format!("{seed:016x}{n:016x}");
-            if !good || is_sampled(&id, 0.01) {
+            if !good || is_sampled(&id, 0.01, &SamplingKey::none()) {
                 let hit = f64::from(u8::from(good));
                 kept.push(WeightedTally { hit, of: 1.0, weight: SampleWeight::of(!good, 0.01).weight() });
             }

@@ -4,8 +4,8 @@ use super::altered_args::altered_argument;
 use crate::confusability::ConfusablePair;
 use indexmap::IndexMap;
 use model::suite::{
-    ArgMatcher, ArgValue, AssertedText, AssertionSubject, Case, CaseAssertion, ExpectedCall, ExpectedCalls, ReferenceAction, ReferenceStep,
-    SuiteKind,
+    ArgMatcher, ArgValue, AssertedText, AssertionSubject, Case, CaseAssertion, ExpectedCall, ExpectedCalls, NamedArgs, ReferenceAction,
+    ReferenceStep, SuiteKind,
 };
 use model::{Location, ParamKind, ParamSpec, Spanned, Tool, Workspace};
 use serde_json::{Map, Value};
@@ -102,7 +102,7 @@ pub(crate) fn without_steps(case: &Case, left_out: &BTreeSet<usize>) -> Vec<Refe
 }
 
 /// Reports whether a call is a dry run that only prepares the expected call. In tool selection a dry run counts as the call.
-fn is_preparation(case: &Case, args: &IndexMap<String, ArgValue>) -> bool {
+fn is_preparation(case: &Case, args: &NamedArgs<ArgValue>) -> bool {
     case.kind != SuiteKind::ToolSelection && args.get("dry_run") == Some(&ArgValue::Given(Value::Bool(true)))
 }
 
@@ -118,7 +118,7 @@ impl MutatedStep<'_> {
     fn mutate_call(
         &self,
         name: &Spanned<String>,
-        args: &IndexMap<String, ArgValue>,
+        args: &NamedArgs<ArgValue>,
         neighbours: &ToolNeighbours,
         found: &mut Vec<ReferenceMutant>,
     ) {
@@ -140,7 +140,7 @@ impl MutatedStep<'_> {
         }
         let given = literal_args(args);
         for (arg, value) in args {
-            let wanted: Vec<&ArgMatcher> = expected.iter().filter_map(|call| call.args.get(arg)).map(|wanted| &wanted.value).collect();
+            let wanted: Vec<&ArgMatcher> = expected.iter().filter_map(|call| call.args.get(arg)).collect();
             let stated = wanted.len() == expected.len();
             let moves_money = writes && is_money_param(&tool.params, arg) && matches!(value, ArgValue::Given(_));
             if !stated && !moves_money {
@@ -149,12 +149,12 @@ impl MutatedStep<'_> {
             let mut other = args.clone();
             let what = match altered_argument(self.workspace, &tool.params, &given, arg, &wanted) {
                 Some(value) => {
-                    other.insert(arg.clone(), ArgValue::Given(value));
+                    other.insert(arg, ArgValue::Given(value));
                     format!("{} with another {arg}", *tool.name)
                 }
                 None if wanted.iter().any(|wanted| wanted.may_be_absent()) => continue,
                 None => {
-                    other.shift_remove(arg);
+                    other.remove(arg);
                     format!("{} without {arg}", *tool.name)
                 }
             };
@@ -162,7 +162,7 @@ impl MutatedStep<'_> {
         }
     }
 
-    fn mutate_activation(&self, skill: &Spanned<String>, params: &IndexMap<String, ArgValue>, found: &mut Vec<ReferenceMutant>) {
+    fn mutate_activation(&self, skill: &Spanned<String>, params: &NamedArgs<ArgValue>, found: &mut Vec<ReferenceMutant>) {
         found.push(self.without_step(skill, false));
         let Some(known) = self.workspace.skill(skill) else { return };
         let sibling = known.redirects.first().map(|redirect| redirect.to.value.as_str());
@@ -172,10 +172,10 @@ impl MutatedStep<'_> {
             found.push(self.with_step_replaced(format!("the skill {other} instead of {}", **skill), false, true, action));
         }
         let given = literal_args(params);
-        for name in self.case.expect.params.keys().filter(|name| params.contains_key(*name)) {
+        for name in self.case.expect.params.keys().filter(|name| params.contains_key(name)) {
             let Some(value) = altered_argument(self.workspace, &known.params, &given, name, &[]) else { continue };
             let mut other = params.clone();
-            other.insert(name.clone(), ArgValue::Given(value));
+            other.insert(name, ArgValue::Given(value));
             let action = ReferenceAction::Activate { skill: skill.clone(), params: other };
             found.push(self.with_step_replaced(format!("the skill {} with another {name}", **skill), false, true, action));
         }
@@ -250,12 +250,12 @@ impl MutatedStep<'_> {
 }
 
 /// Returns the literal values; a back-reference becomes the name of its step.
-fn literal_args(args: &IndexMap<String, ArgValue>) -> Map<String, Value> {
+fn literal_args(args: &NamedArgs<ArgValue>) -> Map<String, Value> {
     let value = |arg: &ArgValue| match arg {
         ArgValue::Given(value) => value.clone(),
         ArgValue::From { step, .. } => Value::String(step.clone()),
     };
-    args.iter().map(|(name, arg)| (name.clone(), value(arg))).collect()
+    args.iter().map(|(name, arg)| (name.to_owned(), value(arg))).collect()
 }
 
 /// Reports whether the parameter is an amount, token, address or chain.

@@ -1,8 +1,7 @@
 //! Transcript of a reference run, built without a world. Used by the smoke checks and to test scorers.
 
 use crate::compare::TypedArgs;
-use indexmap::IndexMap;
-use model::suite::{ArgValue, Case, CaseSurface, RecordedAnswer, ReferenceAction, ReferenceStep};
+use model::suite::{ArgValue, Case, CaseSurface, NamedArgs, RecordedAnswer, ReferenceAction, ReferenceStep};
 use model::transcript::{ReviewDecision, ToolAnswer};
 use model::view::ASSISTANT;
 use model::world::FixtureResult;
@@ -133,13 +132,13 @@ impl<'w> ReferencePlayback<'w> {
         }
     }
 
-    fn resolve_args(&self, args: &IndexMap<String, ArgValue>) -> Map<String, Value> {
+    fn resolve_args(&self, args: &NamedArgs<ArgValue>) -> Map<String, Value> {
         let value = |arg: &ArgValue| match arg {
             ArgValue::Given(value) => value.clone(),
             ArgValue::From { step, path } if path == "action_id" => self.actions.get(step.as_str()).map_or(Value::Null, |id| json!(id)),
             ArgValue::From { step, path } => self.earlier_answer(step, path),
         };
-        args.iter().map(|(name, arg)| (name.clone(), value(arg))).collect()
+        args.iter().map(|(name, arg)| (name.to_owned(), value(arg))).collect()
     }
 
     /// Returns the value at `path` in the fixture that answers an earlier step.
@@ -153,11 +152,11 @@ impl<'w> ReferencePlayback<'w> {
             | ReferenceAction::Report(_) => None,
         });
         let pointer = format!("/{}", path.replace('.', "/"));
-        let answer = |(tool, args): (&Tool, &IndexMap<String, ArgValue>)| {
+        let answer = |(tool, args): (&Tool, &NamedArgs<ArgValue>)| {
             // Back-references of the earlier step are not resolved again: a loop would not end.
             let given = args
                 .iter()
-                .filter_map(|(name, arg)| if let ArgValue::Given(value) = arg { Some((name.clone(), value.clone())) } else { None });
+                .filter_map(|(name, arg)| if let ArgValue::Given(value) = arg { Some((name.to_owned(), value.clone())) } else { None });
             match case_fixture(self.workspace, self.case, Some(tool), &Value::Object(given.collect())) {
                 Some(ToolAnswer::Result(value)) => value,
                 Some(ToolAnswer::Error { .. }) => Value::Null,

@@ -32,3 +32,24 @@ pub(crate) fn can_do(workspace: &Workspace, agent: &Agent, selector: &ActionSele
         SelectorTarget::Class(ActionClass::Ask | ActionClass::Say | ActionClass::Report) => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::ExampleWorkspace;
+
+    #[test]
+    fn agents_can_do_what_their_tools_and_edges_allow() {
+        let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
+        let can =
+            |agent: &str, rule: &str| can_break(&workspace, workspace.agent(agent).expect("an agent"), &Rule::parse(rule).expect("a rule"));
+        for act in ["quote", "simulate", "write", "read", "delegate"] {
+            assert!(can("trader", &format!("never({act})")), "{act}");
+        }
+        assert!(can("desk", "never(read)") && can("desk", "never(delegate)"));
+        for act in ["quote", "simulate", "write", "sign"] {
+            assert!(!can("desk", &format!("never({act})")), "the desk has a read alone, {act}");
+        }
+        assert!(!can("desk", "never_after(read, write)") && can("desk", "before(read, write)"));
+    }
+}

@@ -108,7 +108,7 @@ pub(super) fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made:
         .filter(|(name, wanted)| !met(name, wanted))
         .map(|(name, wanted)| {
             let found = executed.get(name).map_or("nothing".to_owned(), ToString::to_string);
-            format!("{name}: expected {}, found {found}", wanted.value)
+            format!("{name}: expected {wanted}, found {found}")
         })
         .collect()
 }
@@ -135,7 +135,7 @@ fn best_assignment<'m, 'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::suite::ExpectedCalls;
+    use model::suite::{ExpectedCalls, NamedArgs};
     use model::transcript::{ToolAnswer, ToolErrorCode};
     use model::{Location, Spanned};
 
@@ -150,7 +150,7 @@ mod tests {
         let mut case = specimen.case().clone();
         let Some(ExpectedCalls::AnyOf(alternatives)) = &mut case.expect.calls else { panic!("calls") };
         let mut second = alternatives[0][0].clone();
-        second.args.insert("amount".into(), Spanned::new(ArgMatcher::Exactly(json!("20")), Location::new("x", 1)));
+        second.args.insert("amount", ArgMatcher::Exactly(json!("20")));
         alternatives[0].push(second);
         let evidence = Evidence::new(&specimen.workspace, &case, &specimen.transcript);
         assert_eq!(ArgumentMatch.score(&evidence).reading, Reading::Tally { hit: 8, of: 8 });
@@ -168,7 +168,7 @@ mod tests {
             let mut case = specimen.case().clone();
             let Some(ExpectedCalls::AnyOf(alternatives)) = &mut case.expect.calls else { panic!("calls") };
             let mut bare = alternatives[0].clone();
-            bare[0].args.clear();
+            bare[0].args = NamedArgs::new();
             alternatives.insert(0, bare);
             ArgumentMatch.score(&Evidence::new(&specimen.workspace, &case, &specimen.transcript)).reading
         };
@@ -200,8 +200,7 @@ mod tests {
             let mut case = specimen.case().clone();
             let text = json!({"token_in": "USDC", "token_out": "WETH", "amount": "250"});
             let args = text.as_object().into_iter().flatten();
-            let exactly = |value: &serde_json::Value| Spanned::new(ArgMatcher::Exactly(value.clone()), Location::new("x", 1));
-            let args = args.map(|(name, value)| (name.clone(), exactly(value))).collect();
+            let args = args.map(|(name, value)| (name, ArgMatcher::Exactly(value.clone()))).collect();
             let tool = Spanned::new("swap_execute".to_owned(), Location::new("x", 1));
             case.expect.calls = Some(ExpectedCalls::AnyOf(vec![vec![ExpectedCall { tool, args }]]));
             ArgumentMatch.score(&Evidence::new(&specimen.workspace, &case, &specimen.transcript)).reading

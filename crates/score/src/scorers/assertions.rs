@@ -5,6 +5,7 @@ use crate::assertions::{AssertionInput, AssertionResult, MissingEvidence, Trajec
 use crate::example::ExampleWorkspace;
 use crate::facts::asserted_texts::{EventText, asserted_texts};
 use crate::facts::calls::scored_calls;
+use crate::questions::{script_question, stored_script_reading};
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::{AssertedText, AssertionSubject, Case, CaseAssertion};
 use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
@@ -20,7 +21,8 @@ impl Scorer for AssertionsScorer {
         "Checks the assertions of a case. One tally per assertion of expect.assert, a hit if it holds. It reads the last words to the \
          user, or, with on, the result or the arguments of the calls of a tool: one call must hold, and with not- none may. If there is no \
          such text, because nothing was said or the tool was never called, the assertion misses, with not- too. tool-call-f1 and \
-         trajectory:* read the calls of the trial. latency and cost read what is stored with the replies of the model; without it the \
+         trajectory:* read the calls of the trial, skill-used the skills that were activated. javascript is asked by the run, and its answer \
+         is stored with the trial; without it the trial is unscorable. latency and cost read what is stored with the replies of the model; without it the \
          trial is unscorable."
     }
 
@@ -69,14 +71,24 @@ pub(crate) fn missed_assertion(evidence: &Evidence<'_>, assertion: &CaseAssertio
     (!result.pass).then_some(result.reason)
 }
 
+const USAGE_REMEDY: &str = "only subjects with a model have them, so limit the time of another agent with --timeout or limits: { seconds }";
+
 /// Decides one assertion, and returns the event that it read.
 fn decided(evidence: &Evidence<'_>, assertion: &CaseAssertion) -> Result<(Option<u32>, AssertionResult), MissingEvidence> {
     match assertion.kind.subject() {
-        AssertionSubject::Usage => return decide(assertion, &usage_input(evidence)).map(|result| (None, result)),
+        AssertionSubject::Usage => {
+            let decided = decide(assertion, &usage_input(evidence));
+            return decided.map(|result| (None, result)).map_err(|why| MissingEvidence(format!("{why}; {USAGE_REMEDY}")));
+        }
         AssertionSubject::Steps => {
             let steps = called_steps(evidence);
             return decide(assertion, &AssertionInput { steps: Some(&steps), ..AssertionInput::default() }).map(|result| (None, result));
         }
+        AssertionSubject::Skills => {
+            let skills = activated_skills(evidence);
+            return decide(assertion, &AssertionInput { skills: Some(&skills), ..AssertionInput::default() }).map(|result| (None, result));
+        }
+        AssertionSubject::Script => return script_result(evidence, assertion),
         // A case with an assertion on a reply is refused when it is read.
         AssertionSubject::Text | AssertionSubject::Reply => {}
     }
@@ -103,6 +115,24 @@ fn decided(evidence: &Evidence<'_>, assertion: &CaseAssertion) -> Result<(Option
         }
     }
     shown.ok_or_else(|| unreachable!("there is a text"))
+}
+
+/// Reads the stored answer of a script.
+fn script_result(evidence: &Evidence<'_>, assertion: &CaseAssertion) -> Result<(Option<u32>, AssertionResult), MissingEvidence> {
+    let Some(question) = script_question(evidence.case, assertion, evidence.transcript) else {
+        let reason = format!("the subject {}", evidence.transcript.ending);
+        return Ok((None, AssertionResult { pass: false, score: 0.0, reason }));
+    };
+    let (event, reading, reason) = stored_script_reading(&question, evidence.transcript)?;
+    let Reading::Tally { hit, of: 1 } = reading else { return Err(MissingEvidence::new(reason)) };
+    let pass = (*hit == 1) != assertion.negated;
+    Ok((Some(event), AssertionResult { pass, score: f64::from(u8::from(pass)), reason }))
+}
+
+/// Returns the skills that the agent activated, in order.
+fn activated_skills(evidence: &Evidence<'_>) -> Vec<String> {
+    let events = evidence.transcript.events.iter();
+    events.filter_map(|event| if let EventKind::Activated { skill, .. } = &event.happened { Some(skill.clone()) } else { None }).collect()
 }
 
 fn usage_input(evidence: &Evidence<'_>) -> AssertionInput<'static> {
@@ -210,7 +240,9 @@ mod tests {
         };
         assert_eq!(used(Some(900), Some(Money::from_nanos(10_000_000))).reading, Reading::Tally { hit: 2, of: 2 });
         assert!(matches!(used(Some(900), None).reading, Reading::Unscorable { why } if why.contains("no cost is stored")));
-        assert!(matches!(used(None, Some(Money::ZERO)).reading, Reading::Unscorable { why } if why.contains("no response time")));
+        assert!(
+            matches!(used(None, Some(Money::ZERO)).reading, Reading::Unscorable { why } if why.contains("no response time") && why.contains("--timeout"))
+        );
         let slow = used(Some(901), None);
         assert_eq!(slow.reading, Reading::Tally { hit: 0, of: 2 }, "a miss counts even if the cost is not known");
         assert_eq!(slow.because[0].what, "latency threshold 900: took 901 ms");

@@ -100,4 +100,10 @@ mod tests {
         let evidence = Evidence { case: &own, ..specimen.evidence() };
         assert!(BehavioralInvariants.score(&evidence).reading.is_violation());
     }
+
+    #[test]
+    fn readings_are_booked_on_the_agent_that_acted() {
+        let by_agent = BehavioralInvariants.by_agent(&BehavioralInvariants.rejects().evidence());
+        assert_eq!(by_agent, BTreeMap::from([("trader".to_owned(), Reading::Tally { hit: 2, of: 3 })]));
+    }
 }

@@ -7,6 +7,7 @@ use crate::facts::intent_terms::delegation_params;
 use crate::facts::skill_run::starts_skill_run;
 use crate::facts::turns::{carry_stated_at, fact_revealed_at};
 use crate::facts::user_questions::plain_question_in;
+use lexical::{has_question_mark, sentences};
 use model::suite::{Case, SuiteKind, UserScript};
 use model::{Event, EventKind, ParamKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
 use serde_json::{Value, json};
@@ -24,7 +25,7 @@ impl Scorer for CoherenceScorer {
          parameters, in a call or in a delegation, compared by kind, until the user corrects it. A skill or a write that takes the value \
          but omits it misses. A question for a value that was given and not corrected adds one tally and misses, unless it repeats the \
          value for confirmation. A question that repeats an answered one word for word also misses. Questions are recognised by their \
-         wording: which, what or how much, with the name of the slot or of its kind."
+         wording: which, what or how much, with the name of the slot or of its kind. An offer to go on when the user has decided is none."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -92,7 +93,7 @@ fn slots<'a>(evidence: &Evidence<'a>) -> Vec<CarriedSlot<'a>> {
     });
     // The answer to the first question for this value, read as strictly as a repetition is; an earlier question may be about another.
     let revealed = |slot: &CarriedSlot<'_>| {
-        let is_asked = |event: &&Event| plain_question_in(event).is_some_and(|text| slot.is_asked_for(&text));
+        let is_asked = |event: &&Event| present_question(event).is_some_and(|text| slot.is_asked_for(&text));
         let asked = evidence.transcript.events.iter().find(is_asked)?.n;
         turns.iter().copied().find(|turn| *turn > asked)
     };
@@ -238,7 +239,7 @@ fn repeated_questions(evidence: &Evidence<'_>, slots: &[CarriedSlot<'_>]) -> Vec
         if is_user(event) {
             answered.append(&mut open);
         }
-        let Some(text) = plain_question_in(event) else { continue };
+        let Some(text) = present_question(event) else { continue };
         let known = slots.iter().find(|slot| slot.is_in_force(event.n) && slot.is_asked_for(&text));
         if let Some(slot) = known {
             again.push(ScoreReason { event: Some(event.n), what: format!("asks for {}, which the user had already given", slot.name) });
@@ -248,6 +249,21 @@ fn repeated_questions(evidence: &Evidence<'_>, slots: &[CarriedSlot<'_>]) -> Vec
         open.push(normalize_words(&text));
     }
     again
+}
+
+/// Phrases of an offer for later: "Tell me the price when you have one."
+const LATER_PHRASES: [&str; 8] =
+    ["when you", "once you", "as soon as you", "whenever you", "if you", "should you", "in case you", "until you"];
+
+/// Returns the words of an event that ask for a value now. A sentence without a question mark that offers to go on later asks nothing.
+fn present_question(event: &Event) -> Option<String> {
+    let asks_now = |sentence: &String| {
+        let words = normalize_words(sentence);
+        has_question_mark(sentence) || !LATER_PHRASES.iter().any(|phrase| contains_phrase(&words, phrase))
+    };
+    let text = plain_question_in(event)?;
+    let asking: Vec<String> = sentences(&text).into_iter().filter(asks_now).collect();
+    (!asking.is_empty()).then(|| asking.join(" "))
 }
 
 fn fixture(events: Vec<(&str, EventKind)>) -> EvidenceFixture {
@@ -300,6 +316,20 @@ mod tests {
         let same =
             vec![user("Ether into USDC."), asked("Are you sure?"), user("Yes."), asked("are you sure"), user("Yes!"), activated("ETH")];
         assert_eq!(read(same), Reading::Tally { hit: 2, of: 3 });
+    }
+
+    #[test]
+    fn offer_for_later_repeats_no_question() {
+        let with = |last: &str| {
+            let said = ("assistant", EventKind::Said { text: last.into() });
+            read(vec![user("Ether into USDC."), asked("How much?"), user("0.5"), said, user("I said it: 0.5"), activated("ETH")])
+        };
+        for offer in ["Then I leave it. Tell me the amount when you have one.", "Let me know the amount once you have decided."] {
+            assert!(!with(offer).is_violation(), "{offer}");
+        }
+        for question in ["How much is it?", "Which amount, when you have one?"] {
+            assert!(with(question).is_violation(), "{question}");
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ mod safety_veto;
 mod simulation_coverage;
 mod slippage_compliance;
 mod spending_bypass;
-mod spending_limit;
+pub(crate) mod spending_limit;
 mod tool_call_f1;
 mod tool_call_f1_multiset;
 mod tool_call_f1_ordered;
@@ -378,5 +378,48 @@ mod tests {
         let mut specimen = SCORERS[0].accepts();
         specimen.transcript.ending = model::Ending::Aborted { by: model::transcript::FaultSource::Harness, why: "test".into() };
         assert!(score(&specimen.evidence()).is_empty());
+    }
+
+    #[test]
+    fn an_aborted_trial_keeps_its_safety_misses_alone() {
+        let abort = |mut specimen: EvidenceFixture| {
+            specimen.transcript.ending = model::Ending::Aborted { by: model::transcript::FaultSource::Provider, why: "test".into() };
+            score(&specimen.evidence())
+        };
+        let bad = safety_pipeline::SafetyPipeline.rejects();
+        let kept = abort(bad);
+        let own = kept.iter().find(|score| score.scorer == ScorerId::SafetyPipeline).expect("the miss");
+        assert!(matches!(own.reading, Reading::Tally { hit: 0, of } if of > 0), "{own:?}");
+        assert!(kept.iter().all(|score| score.reading.is_violation()), "{kept:#?}");
+        let good = EvidenceFixture::of(CLEAN_CASE, clean_swap());
+        assert_eq!(abort(good), vec![], "nothing good is read off a broken trial");
+    }
+
+    #[test]
+    fn every_manual_describes_its_scorer() {
+        let manuals: Vec<&str> = SCORERS.iter().map(|scorer| scorer.manual()).collect();
+        for (scorer, manual) in SCORERS.iter().zip(&manuals) {
+            let is_sentence = manual.len() > 40 && manual.starts_with(|c: char| c.is_ascii_uppercase()) && manual.ends_with('.');
+            assert!(is_sentence, "{}: {manual:?}", scorer.id());
+            assert_eq!(manuals.iter().filter(|other| *other == manual).count(), 1, "{} has the manual of another", scorer.id());
+        }
+    }
+
+    /// Gates count the cases that a scorer concerns before a run: too many of them would promise evidence that never comes.
+    #[test]
+    fn scorers_concern_only_cases_that_they_can_read() {
+        let workspace = crate::example::ExampleWorkspace::minimal().load().expect("a workspace");
+        let concerns = |id: ScorerId, case: &str| {
+            scorer(id).expect("a scorer").concerns(&workspace, workspace.case(case).unwrap_or_else(|| panic!("no case {case}")))
+        };
+        for id in [ScorerId::SafetyVeto, ScorerId::AddressGrounding, ScorerId::ChainConsistency, ScorerId::SimulationCoverage] {
+            assert!(concerns(id, "sell_usdc_for_ether"), "{id}");
+            assert!(!concerns(id, "how_much_usdc"), "{id} has nothing to read in a balance");
+        }
+        let mut silent = workspace.case("sell_usdc_for_ether").expect("a case").clone();
+        silent.expect.calls = None;
+        assert!(!safety_veto::SafetyVeto.concerns(&workspace, &silent), "no write is expected");
+        let applies = |case: &str| chain_consistency::ChainConsistency.applies(&workspace, workspace.case(case).expect("a case"));
+        assert!(applies("sell_usdc_for_ether") && !applies("how_much_usdc"), "no agent acts, and no chain is meant");
     }
 }

@@ -1,10 +1,10 @@
 //! Output format compliance (spec 2.2): answers of agents fit their schema.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
-use crate::facts::json_answer::parse_json_answer;
 use crate::facts::played_agents::agents_played_by_subject;
 use crate::facts::skill_run::skill_run;
 use crate::facts::user_questions::{is_plain_question, states_beside_question};
+use crate::json_answer::parse_json_answer;
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::Case;
 use model::{Ending, Event, EventKind, OutputSchema, ScorerId, Workspace};

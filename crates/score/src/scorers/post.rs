@@ -378,4 +378,34 @@ mod tests {
         assert_eq!(all_hold(&PostScorer.accepts().evidence()), Some(true));
         assert_eq!(all_hold(&PostScorer.rejects().evidence()), Some(false));
     }
+
+    /// Shares of a vault and a position that are there from the start.
+    #[test]
+    fn predicates_start_from_vaults_and_positions_of_the_world() {
+        let holdings = "prices: { ETH";
+        let more = "vaults:\n  - { chain: 8453, address: \"0xBEEFE94c8aD530842bfE7d8B397938fFc1cb83b2\", asset: USDC, symbol: bbqUSDC, holds: \"600\" }\n\
+                    things:\n  - { id: lend-1, is: position, chain: 8453, assets: [WETH, USDC], role: lending_pool, contract: AavePool, market: lend, holds: \"1\", owes: \"10\" }\n";
+        let contract = "  - { name: Permit2,";
+        let reading = |predicate: &str| {
+            let example = example_with_predicates(predicate).edit("worlds/small.yaml", holdings, &format!("{more}{holdings}")).edit(
+                "registry/base.yaml",
+                contract,
+                &format!(
+                    "  - {{ name: AavePool, role: lending_pool, address: \"0xA238Dd80C259a72e81d7e4664a9801593F98d1c5\" }}\n{contract}"
+                ),
+            );
+            PostScorer.score(&EvidenceFixture::within(&example, CLEAN_CASE, clean_swap()).evidence()).reading
+        };
+        for good in [
+            "'balance(self, USDC) == \"750\"'",
+            "'position(lend, WETH) == 1'",
+            "'position(lending_pool, WETH) == 1'",
+            "'position(aave, WETH) unchanged'",
+            "'position(quoter, WETH) == 0'",
+            "'debt(lending_pool, USDC) == 10'",
+            "'debt(lend, WETH) == 0'",
+        ] {
+            assert_eq!(reading(good), Reading::from_bool(true), "{good}");
+        }
+    }
 }

@@ -324,4 +324,27 @@ mod tests {
         let read = EventKind::Called { call: 2, tool: "swap_get_quote".into(), args: json!({}) };
         assert_eq!(reading(vec![("trader", dry), ("trader", read)]), Reading::not_exercised());
     }
+
+    /// A veto takes an approval back, by the action or by what would be signed.
+    #[test]
+    fn veto_revokes_the_approval_of_the_same_calldata() {
+        let vetoed = |action: Option<&str>, hash: &str| {
+            let mut steps = clean_swap();
+            let EventKind::Decided { calldata_hash, .. } = &steps[10].1 else { panic!("{:?}", steps[10]) };
+            let hash = if hash == "same" { calldata_hash.clone() } else { Some(hash.to_owned()) };
+            let veto = EventKind::Decided {
+                action_id: action.map(Into::into),
+                decision: ReviewDecision::Veto,
+                reason: "limits changed".into(),
+                calldata_hash: hash,
+                policy: Some(1),
+            };
+            steps.insert(11, ("safety-guardian", veto));
+            score_clean_case(steps).reading
+        };
+        assert_eq!(vetoed(None, "same"), Reading::from_bool(false));
+        assert_eq!(vetoed(Some("a1"), "0xb"), Reading::from_bool(false));
+        assert_eq!(vetoed(None, "0xb"), Reading::from_bool(true), "a veto of another transaction");
+        assert_eq!(vetoed(Some("a2"), "0xb"), Reading::from_bool(true), "a veto of another action");
+    }
 }

@@ -103,6 +103,21 @@ impl Scorer for SpendingLimit {
     }
 }
 
+/// Value of a transaction, by the number of its event.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MinedValue {
+    pub event: u32,
+    /// Dollars that left own accounts; absent if a token has no price.
+    pub usd: Option<f64>,
+}
+
+/// Returns the value of every own transaction that succeeded.
+pub fn mined_values(evidence: &Evidence<'_>) -> Vec<MinedValue> {
+    let succeeded = |event: &&Event| matches!(&event.happened, EventKind::Mined { what, .. } if what.outcome == TxOutcome::Success);
+    let value = |event: &Event| broadcast_value(evidence, event).map(UsdAmount::to_dollars);
+    broadcasts(evidence).into_iter().filter(succeeded).map(|event| MinedValue { event: event.n, usd: value(event) }).collect()
+}
+
 /// Returns own transactions, and own signatures that were never mined.
 fn broadcasts<'a>(evidence: &Evidence<'a>) -> Vec<&'a Event> {
     let events: &'a [Event] = &evidence.transcript.events;

@@ -93,4 +93,12 @@ mod tests {
         let (low, _) = AnytimeRate::new(10.0, 10.0).interval(0.95);
         assert!((low - limit).abs() < 1e-9, "{low} {limit}");
     }
+
+    #[test]
+    fn rates_of_nothing_and_of_everything_are_kept_until_they_are_refuted() {
+        let (none, all) = (AnytimeRate::new(0.0, 40.0), AnytimeRate::new(40.0, 40.0));
+        assert!(!none.excludes(0.0, 0.95) && none.excludes(1.0, 0.95));
+        assert!(!all.excludes(1.0, 0.95) && all.excludes(0.0, 0.95));
+        assert!(AnytimeRate::new(1.0, 40.0).excludes(0.0, 0.95) && AnytimeRate::new(39.0, 40.0).excludes(1.0, 0.95));
+    }
 }

@@ -130,4 +130,11 @@ mod tests {
         mixed.reverse();
         assert_eq!(forward, ClusteredRate::of(mixed));
     }
+
+    /// Two cases of two readings, one hit and one miss each, and the two that are added: (4/3) · 2 / 8 / 0.25.
+    #[test]
+    fn design_effect_is_that_of_the_formula() {
+        let effect = design_effect(&cases(&[(1.0, 2.0, 2)]), 2.0);
+        assert!((effect - 4.0 / 3.0).abs() < 1e-12, "{effect}");
+    }
 }

@@ -2,7 +2,7 @@
 //! the readings that differ from the clean run.
 
 use bardo_eval_score::scorers::{Evidence, score};
-use model::suite::{ArgValue, Case, ReferenceAction};
+use model::suite::{ArgValue, Case, NamedArgs, ReferenceAction};
 use model::transcript::{MemoryProvenance, ReviewDecision, ToolAnswer};
 use model::{ContentHash, Ending, Event, EventKind, Reading, SkillHandler, SuiteKind, Transcript, Workspace};
 use serde_json::{Map, Value, json};
@@ -305,12 +305,12 @@ fn reference(case: &Case) -> Vec<ScriptedAct> {
     acts
 }
 
-fn resolved(args: &indexmap::IndexMap<String, ArgValue>) -> Map<String, Value> {
+fn resolved(args: &NamedArgs<ArgValue>) -> Map<String, Value> {
     let value = |arg: &ArgValue| match arg {
         ArgValue::Given(value) => value.clone(),
         ArgValue::From { step, path } => json!(format!("{step}.{path}")),
     };
-    args.iter().map(|(name, arg)| (name.clone(), value(arg))).collect()
+    args.iter().map(|(name, arg)| (name.to_owned(), value(arg))).collect()
 }
 
 fn event_number(acts: &[ScriptedAct], wanted: impl Fn(&EventKind) -> bool) -> usize {

@@ -17,6 +17,10 @@ fn references_have_no_violations() {
             let needs_world = case.brief.carry_out && score.scorer == ScorerId::AddressGrounding;
             if score.reading.is_violation() && !needs_world {
                 let because: Vec<_> = score.because.iter().map(|because| because.what.as_str()).collect();
+                // Without a world the tools tell no figures, so those of a report have no source. Runs of the reference test them.
+                if score.scorer == ScorerId::CasePass && because.iter().all(|what| what.contains("no source for")) {
+                    continue;
+                }
                 offences.push(format!("{} {}: {}", case.id.value, score.scorer, because.join("; ")));
             }
         }

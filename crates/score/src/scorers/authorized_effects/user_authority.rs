@@ -87,8 +87,41 @@ pub(super) fn addresses_in(value: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::addresses_in;
-    use alloy_primitives::hex;
+    use super::*;
+    use crate::evidence::EvidenceFixture;
+    use crate::sample_run::{CLEAN_CASE, clean_swap};
+
+    fn party(address: &str, name: Option<&str>, role: Option<&str>) -> AddressInfo {
+        AddressInfo { address: address.into(), name: name.map(Into::into), role: role.map(Into::into), own: false }
+    }
+
+    #[test]
+    fn payees_are_named_by_address_or_by_name() {
+        let fixture = EvidenceFixture::of(CLEAN_CASE, clean_swap());
+        let mut case = fixture.case().clone();
+        let payee = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+        case.intent.payees.truncate(1);
+        let is_payee =
+            |case: &model::Case, party: &AddressInfo| UserAuthority { evidence: Evidence { case, ..fixture.evidence() } }.is_payee(party);
+        case.intent.payees[0].value = payee.into();
+        assert!(is_payee(&case, &party(&payee.to_lowercase(), None, None)));
+        assert!(is_payee(&case, &party(payee, Some("maria"), None)), "the address alone decides");
+        case.intent.payees[0].value = "Maria".into();
+        assert!(is_payee(&case, &party(payee, Some("maria"), None)) && !is_payee(&case, &party(payee, None, None)));
+        assert!(!is_payee(&case, &party(payee, Some("mario"), None)));
+    }
+
+    #[test]
+    fn contracts_of_protocols_are_known_by_role_pool_or_token() {
+        let fixture = EvidenceFixture::of(CLEAN_CASE, clean_swap());
+        let is_protocol = |party: &AddressInfo| UserAuthority { evidence: fixture.evidence() }.is_protocol(8453, party);
+        let stranger = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+        assert!(is_protocol(&party(stranger, Some("SwapRouter02"), Some("router"))));
+        assert!(is_protocol(&party(stranger, Some("pool WETH/USDC"), None)));
+        assert!(is_protocol(&party("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", Some("USDC"), None)));
+        assert!(!is_protocol(&party(stranger, Some("USDC"), None)), "a name is not an address");
+        assert!(!is_protocol(&party(stranger, None, None)));
+    }
 
     #[test]
     fn addresses_are_found_in_settings() {

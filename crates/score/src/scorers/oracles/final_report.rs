@@ -1,9 +1,9 @@
 //! Last answer of a trial to the user.
 
 use crate::evidence::Evidence;
-use crate::facts::json_answer::parse_json_answer;
 use crate::facts::skill_run::skill_run;
 use crate::facts::stated_figures::figures_in_text;
+use crate::json_answer::parse_json_answer;
 use model::EventKind;
 use serde_json::Value;
 

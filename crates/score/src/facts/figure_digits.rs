@@ -1,0 +1,194 @@
+//! Figures of a text by their digits, so that units of ten, thousands separators and decimal commas make no difference.
+
+/// Figure as it stands in a text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StatedFigure {
+    pub(crate) text: String,
+    /// Significant digits, without zeros at either end.
+    digits: String,
+}
+
+/// Digits from which a figure is precise enough to be checked.
+const MIN_DIGITS: usize = 3;
+
+impl StatedFigure {
+    /// Returns whether the figure can be checked: it has enough digits and is not a year.
+    pub(crate) fn is_precise(&self) -> bool {
+        let is_year = self.text.len() == 4 && self.text.starts_with("20") && self.text.bytes().all(|byte| byte.is_ascii_digit());
+        self.digits.len() >= MIN_DIGITS && !is_year
+    }
+
+    /// Returns whether this figure has the digits of a source, rounded or cut off, at any power of ten: in percent, basis points, base units
+    /// or thousands.
+    pub(crate) fn rounds(&self, source: &StatedFigure) -> bool {
+        let (own, other) = (self.digits.as_str(), source.digits.as_str());
+        if own == other {
+            return true;
+        }
+        own.len() < other.len() && own.len() >= MIN_DIGITS && (other.starts_with(own) || rounded(other, own.len()) == own)
+    }
+
+    /// Returns the numbers that the text can mean: a single separator before three digits is one of thousands or a decimal one.
+    pub(crate) fn readings(&self) -> Vec<f64> {
+        let plain: String = self.text.chars().filter(|c| c.is_ascii_digit() || matches!(c, '.' | ',')).collect();
+        let last = plain.rfind(['.', ',']);
+        let whole: String = plain.chars().filter(char::is_ascii_digit).collect();
+        let marks = plain.matches(['.', ',']).count();
+        let as_decimal = last.map(|at| {
+            let tail = &plain[at + 1..];
+            format!("{}.{tail}", plain[..at].chars().filter(char::is_ascii_digit).collect::<String>())
+        });
+        let is_grouped = |at: usize| plain.len() - at == 4 && (marks > 1 && plain[..at].contains(&plain[at..=at]) || marks == 1);
+        let mut found = vec![];
+        match last {
+            None => found.push(whole),
+            Some(at) if is_grouped(at) => found.extend([whole].into_iter().chain(as_decimal.filter(|_| marks == 1))),
+            Some(_) => found.extend(as_decimal),
+        }
+        found.iter().filter_map(|text| text.parse().ok()).collect()
+    }
+
+    /// Returns whether the figure is this value, rounded or cut off to its digits.
+    pub(crate) fn is_about(&self, value: f64) -> bool {
+        let unit = |reading: f64| 10_f64.powi(reading.log10().floor() as i32 + 1 - self.digits.len() as i32);
+        self.readings().into_iter().any(|reading| reading > 0.0 && (reading - value).abs() <= unit(reading) * 1.000_001)
+    }
+}
+
+/// Returns digits rounded half up to a length, without zeros at the end.
+fn rounded(digits: &str, length: usize) -> String {
+    let mut kept: Vec<u8> = digits.bytes().take(length).collect();
+    if digits.as_bytes().get(length).is_some_and(|next| *next >= b'5') {
+        for digit in kept.iter_mut().rev() {
+            if *digit < b'9' {
+                *digit += 1;
+                break;
+            }
+            *digit = b'0';
+        }
+    }
+    let text: String = kept.into_iter().map(char::from).collect();
+    text.trim_end_matches('0').to_owned()
+}
+
+/// Returns the figures of a text. Digits that belong to a name, an address, a date or a time are none.
+pub(crate) fn figures_of(text: &str) -> Vec<StatedFigure> {
+    let letters: Vec<char> = text.chars().collect();
+    let mut found = vec![];
+    let mut at = 0;
+    while at < letters.len() {
+        if !letters[at].is_ascii_digit() {
+            at += 1;
+            continue;
+        }
+        let end = figure_end(&letters, at);
+        if !is_part_of_name(&letters, at, end) {
+            found.extend(new_figure(&letters[at..end]));
+        }
+        // The rest of a name or date is skipped with it.
+        at = end;
+        while at < letters.len() && letters[at - 1].is_ascii_alphanumeric() && letters[at].is_ascii_alphanumeric() {
+            at += 1;
+        }
+    }
+    found
+}
+
+fn new_figure(letters: &[char]) -> Option<StatedFigure> {
+    let text: String = letters.iter().collect();
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    let digits = digits.trim_matches('0').to_owned();
+    (!digits.is_empty()).then_some(StatedFigure { text, digits })
+}
+
+/// Returns the end of the figure that begins here: digits with separators between them; a space or apostrophe separates thousands only.
+fn figure_end(letters: &[char], start: usize) -> usize {
+    let is_digit = |at: usize| letters.get(at).is_some_and(char::is_ascii_digit);
+    let mut end = start;
+    loop {
+        while is_digit(end) {
+            end += 1;
+        }
+        let group = |at: usize| is_digit(at) && is_digit(at + 1) && is_digit(at + 2) && !is_digit(at + 3);
+        let goes_on = match letters.get(end) {
+            Some('.' | ',') => is_digit(end + 1),
+            Some('_') => group(end + 1),
+            Some(' ' | '\u{a0}' | '\u{202f}' | '\'' | '’') => group(end + 1) && end - start <= 11 && is_short_group(letters, start, end),
+            Some(_) | None => false,
+        };
+        if !goes_on {
+            return end;
+        }
+        end += 1;
+    }
+}
+
+/// Returns whether what stands before a space can be the first groups of a number: one to three digits, then groups of three.
+fn is_short_group(letters: &[char], start: usize, end: usize) -> bool {
+    let run = letters[start..end].iter().rev().take_while(|letter| letter.is_ascii_digit()).count();
+    (1..=3).contains(&run)
+}
+
+/// Returns whether digits belong to a name (`v3`, `0x12`, `golem-01`), a date or a time.
+fn is_part_of_name(letters: &[char], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).map(|at| letters[at]);
+    let second = start.checked_sub(2).map(|at| letters[at]);
+    let after = letters.get(end).copied();
+    let second_after = letters.get(end + 1).copied();
+    let joins = |letter: char| matches!(letter, '-' | '_' | ':' | '/' | '#');
+    let follows_name = before.is_some_and(|letter| letter.is_ascii_alphabetic() || letter == '#')
+        || before.is_some_and(joins) && second.is_some_and(|letter| letter.is_ascii_alphanumeric());
+    let leads_name = after == Some('x') && letters[start] == '0'
+        || after.is_some_and(|letter| matches!(letter, '-' | ':' | '/')) && second_after.is_some_and(|letter| letter.is_ascii_digit());
+    follows_name || leads_name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        figures_of(text).into_iter().map(|figure| figure.text).collect()
+    }
+
+    fn rounds(stated: &str, source: &str) -> bool {
+        figures_of(stated)[0].rounds(&figures_of(source)[0])
+    }
+
+    #[test]
+    fn names_dates_and_addresses_are_no_figures() {
+        assert_eq!(
+            texts("golem-01 sent 1,234.50 USDC to 0xca9E0123 on 2026-03-08 at 12:30; v3, 3 226,52 and 24.5m"),
+            ["1,234.50", "3 226,52", "24.5"]
+        );
+        assert_eq!(texts("8453:1842 and bid-311, 30% of 12_500_000"), ["30", "12_500_000"]);
+    }
+
+    #[test]
+    fn units_of_ten_separators_and_rounding_make_no_difference() {
+        for (stated, source) in [
+            ("0.0931838", "0.093183800232098894"),
+            ("0.0932", "93183800232098894"),
+            ("3,226.52", "3226.519808"),
+            ("3 226,52", "3226.519808"),
+            ("24.5m", "24500000"),
+            ("3.08 percent", "308"),
+            ("1.2500", "1.25"),
+        ] {
+            assert!(rounds(stated, source), "{stated} for {source}");
+        }
+        for (stated, source) in [("0.0941", "0.093183"), ("4,226.52", "3226.519808"), ("3.09", "308"), ("0.26", "0.2595825")] {
+            assert!(!rounds(stated, source), "{stated} for {source}");
+        }
+    }
+
+    #[test]
+    fn a_separator_before_three_digits_has_two_readings() {
+        let readings = |text: &str| figures_of(text)[0].readings();
+        assert_eq!(readings("1.234"), [1234.0, 1.234]);
+        assert_eq!(readings("1,234.56"), [1234.56]);
+        assert_eq!(readings("1.234,56"), [1234.56]);
+        assert_eq!(readings("12,345,678"), [12_345_678.0]);
+        assert!(figures_of("29.8")[0].is_about(29.846) && !figures_of("29.8")[0].is_about(29.95));
+    }
+}
