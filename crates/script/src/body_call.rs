@@ -4,19 +4,30 @@ use crate::request::ScriptReply;
 use rquickjs::function::Constructor;
 use rquickjs::{CatchResultExt, CaughtError, Coerced, Ctx, Function, Object, Promise, Type, Value};
 
-/// Calls a function whose body is `source` with two arguments, given as JSON.
+/// Function body with its arguments, given as JSON.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BodyCall<'a> {
+    pub source: &'a str,
+    pub output: &'a str,
+    pub context: &'a str,
+}
+
+/// Compiles a function of `output` and `context` whose body is `source`.
+pub(crate) fn function<'js>(ctx: &Ctx<'js>, source: &str) -> rquickjs::Result<Function<'js>> {
+    let constructor: Constructor<'_> = ctx.globals().get("Function")?;
+    constructor.construct(("output", "context", source))
+}
+
+/// Compiles a function body and calls it.
 ///
 /// # Errors
 /// The exception as a text; empty if memory ran out.
-pub(crate) fn call_body(ctx: &Ctx<'_>, source: &str, output: &str, context: &str) -> Result<ScriptReply, String> {
+pub(crate) fn call_body(ctx: &Ctx<'_>, call: BodyCall<'_>) -> Result<ScriptReply, String> {
     let run = || -> rquickjs::Result<ScriptReply> {
-        let globals = ctx.globals();
-        let constructor: Constructor<'_> = globals.get("Function")?;
         // Small realms have no promises, and no script there can make one.
-        let promises: Option<Object<'_>> = globals.get("Promise")?;
+        let promises: Option<Object<'_>> = ctx.globals().get("Promise")?;
         let resolve: Option<Function<'_>> = promises.as_ref().map(|promises| promises.get("resolve")).transpose()?;
-        let function: Function<'_> = constructor.construct(("output", "context", source))?;
-        let mut value: Value<'_> = function.call((ctx.json_parse(output)?, ctx.json_parse(context)?))?;
+        let mut value = called(ctx, &function(ctx, call.source)?, call)?;
         if let (Some(object), Some(promises), Some(resolve)) = (value.as_object(), promises, resolve)
             && (value.is_promise() || object.get::<_, Value<'_>>("then")?.is_function())
         {
@@ -26,6 +37,19 @@ pub(crate) fn call_body(ctx: &Ctx<'_>, source: &str, output: &str, context: &str
         answer(ctx, &value)
     };
     run().catch(ctx).map_err(|error| exception_text(&error))
+}
+
+/// Calls a compiled function of a realm without promises.
+///
+/// # Errors
+/// The exception as a text; empty if memory ran out.
+pub(crate) fn call_function<'js>(ctx: &Ctx<'js>, function: &Function<'js>, call: BodyCall<'_>) -> Result<ScriptReply, String> {
+    let run = || called(ctx, function, call).and_then(|value| answer(ctx, &value));
+    run().catch(ctx).map_err(|error| exception_text(&error))
+}
+
+fn called<'js>(ctx: &Ctx<'js>, function: &Function<'js>, call: BodyCall<'_>) -> rquickjs::Result<Value<'js>> {
+    function.call((ctx.json_parse(call.output)?, ctx.json_parse(call.context)?))
 }
 
 fn answer<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<ScriptReply> {

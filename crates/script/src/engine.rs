@@ -1,9 +1,10 @@
 //! QuickJS with limits on time, memory and stack. Builtins in C do not look at the clock: only the death of the process ends them.
 
-use crate::body_call::{call_body, exception_text};
+use crate::body_call::{BodyCall, call_body, exception_text};
 use crate::limits::ScriptLimits;
 use crate::realm::{RealmRuntime, RealmSize, absent_globals};
 use crate::request::{ScriptReply, ScriptRequest};
+use crate::shared_realm::{SharedRealm, changes_nothing};
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Promise, Runtime};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -25,6 +26,8 @@ pub struct ScriptEngine {
     templates: Option<(Runtime, Context)>,
     /// Runtime whose realms are used by one script each.
     realms: Option<RealmRuntime>,
+    /// Realm of scripts that change nothing.
+    shared: Option<SharedRealm>,
     /// Globals that small realms lack; known after the first script.
     absent: Option<HashSet<String>>,
 }
@@ -45,7 +48,14 @@ impl ScriptEngine {
                     Ok(size) => size,
                     Err(why) => return ScriptReply::Stopped(why.to_string()),
                 };
-                self.in_realm(size, limits, |ctx| call_body(ctx, source, output, context))
+                let call = BodyCall { source, output, context };
+                if size == RealmSize::Small
+                    && changes_nothing(source)
+                    && let Some(reply) = self.in_shared_realm(call, limits)
+                {
+                    return reply;
+                }
+                self.in_realm(size, limits, |ctx| call_body(ctx, call))
             }
             ScriptRequest::Module { .. } | ScriptRequest::Regex { .. } => {
                 let text = request_text(request);
@@ -61,6 +71,23 @@ impl ScriptEngine {
         Ok(self.absent.as_ref().map_or(RealmSize::Full, |absent| RealmSize::of(source, absent)))
     }
 
+    /// Runs a script that changes nothing in the realm of such scripts. Returns none if it must run alone: memory ran out there, perhaps
+    /// because of others.
+    fn in_shared_realm(&mut self, call: BodyCall<'_>, limits: ScriptLimits) -> Option<ScriptReply> {
+        let mut shared = self.shared.take().filter(|shared| !shared.is_full()).map_or_else(|| SharedRealm::new(limits).ok(), Some)?;
+        let runtime = shared.runtime().clone();
+        let reply = limited(&runtime, limits, || shared.call(call));
+        match &reply {
+            ScriptReply::Stopped(_) if reply == out_of_memory(limits) => None,
+            // A stopped script may have left anything behind, so its realm is not used again.
+            ScriptReply::Stopped(_) => Some(reply),
+            ScriptReply::Returned { .. } | ScriptReply::Rendered(_) | ScriptReply::Threw(_) => {
+                self.shared = Some(shared);
+                Some(reply)
+            }
+        }
+    }
+
     /// Runs code in a realm of its own. What ends for lack of memory beside the remains of others runs again alone.
     fn in_realm(&mut self, size: RealmSize, limits: ScriptLimits, run: impl Fn(&Ctx<'_>) -> Result<ScriptReply, String>) -> ScriptReply {
         let made = match self.realms.take() {
@@ -72,7 +99,7 @@ impl ScriptEngine {
             Err(why) => return ScriptReply::Stopped(why.to_string()),
         };
         let is_reused = realm.is_reused;
-        let reply = limited(&realm.runtime, &realm.context, limits, &run);
+        let reply = limited(&realm.runtime, limits, || realm.context.with(|ctx| run(&ctx)));
         drop(realm);
         match reply {
             ScriptReply::Stopped(_) if is_reused && reply == out_of_memory(limits) => self.in_realm(size, limits, run),
@@ -97,7 +124,7 @@ impl ScriptEngine {
             Err(why) => return ScriptReply::Stopped(why.to_string()),
         };
         let text = serde_json::json!({ "templates": templates, "vars": vars, "env": env }).to_string();
-        let reply = limited(&runtime, &context, limits, |ctx| promised(ctx, "globalThis.__render", &text));
+        let reply = limited(&runtime, limits, || context.with(|ctx| promised(&ctx, "globalThis.__render", &text)));
         if shared && !matches!(reply, ScriptReply::Stopped(_)) {
             self.templates = Some((runtime, context));
         }
@@ -128,13 +155,8 @@ fn template_runtime(limits: ScriptLimits) -> rquickjs::Result<(Runtime, Context)
     Ok((runtime, context))
 }
 
-/// Runs code in a context until its deadline.
-fn limited(
-    runtime: &Runtime,
-    context: &Context,
-    limits: ScriptLimits,
-    run: impl Fn(&Ctx<'_>) -> Result<ScriptReply, String>,
-) -> ScriptReply {
+/// Runs code of a runtime until its deadline.
+fn limited(runtime: &Runtime, limits: ScriptLimits, run: impl FnOnce() -> Result<ScriptReply, String>) -> ScriptReply {
     let expired = Arc::new(AtomicBool::new(false));
     let deadline = now() + Duration::from_millis(limits.time_ms);
     let flag = Arc::clone(&expired);
@@ -145,7 +167,7 @@ fn limited(
         }
         over
     })));
-    let outcome = context.with(|ctx| run(&ctx));
+    let outcome = run();
     runtime.set_interrupt_handler(None);
     match outcome {
         _ if expired.load(Ordering::Relaxed) => ScriptReply::Stopped(format!("it took longer than {} ms", limits.time_ms)),
