@@ -1,11 +1,16 @@
 //! Assertions of a test, checked before anything runs.
 
 use crate::js_yaml::{LINE_KEY, without_lines};
+use crate::judged::{JUDGED_TYPES, JudgedType};
 use crate::known_keys::{ASSERTION_KEYS, check_keys, number};
+use crate::script_answer::{is_script_type, module_body, transform_body};
+use crate::template::is_template;
 use model::suite::{AssertionType, CaseAssertion};
 use model::{Problem, ProblemReport, did_you_mean};
-use score::assertions::AssertionMode;
+use score::assertions::{AssertionMode, function_body};
+use script::SyntaxChecker;
 use serde_json::{Map, Value};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Assertion, or a set of them with an aggregate of its own.
@@ -46,29 +51,23 @@ pub struct SingleAssertion {
     pub script: Option<(Arc<str>, Option<String>)>,
     /// Read once, if the value has no template.
     pub parsed: Option<CaseAssertion>,
-    /// Provider that judges an `llm-rubric`, if it names its own.
+    /// Provider that judges it, if it names its own.
     pub judge: Option<Value>,
     /// Prompt for the judge in place of ours.
     pub rubric_prompt: Option<String>,
     pub json: Arc<Value>,
+    /// Line in the file of its test.
+    pub line: u32,
 }
 
 /// Types of promptfoo that a language model, another service or another language decides. They are refused before anything runs.
 const UNSUPPORTED: &[(&str, &str)] = &[
-    ("agent-rubric", "a model that judges"),
-    ("factuality", "a model that judges"),
-    ("model-graded-factuality", "a model that judges"),
-    ("model-graded-closedqa", "a model that judges"),
-    ("g-eval", "a model that judges"),
-    ("answer-relevance", "a model that judges"),
-    ("context-recall", "a model that judges"),
-    ("context-relevance", "a model that judges"),
-    ("context-faithfulness", "a model that judges"),
-    ("conversation-relevance", "a model that judges"),
-    ("search-rubric", "a model that judges"),
-    ("trajectory:goal-success", "a model that judges"),
+    ("agent-rubric", "an agent that judges"),
+    ("answer-relevance", "an embedding"),
+    ("conversation-relevance", "a history of the conversation"),
+    ("search-rubric", "a search of the web"),
     ("pi", "a service"),
-    ("select-best", "a model that judges"),
+    ("select-best", "a comparison of outputs"),
     ("max-score", "a comparison of outputs"),
     ("similar", "an embedding"),
     ("similar:cosine", "an embedding"),
@@ -92,6 +91,7 @@ pub(crate) struct AssertionReader<'r> {
     pub report: &'r ProblemReport,
     pub mode: AssertionMode,
     pub files: &'r dyn crate::SuiteFiles,
+    pub syntax: &'r RefCell<SyntaxChecker>,
 }
 
 impl AssertionReader<'_> {
@@ -114,7 +114,7 @@ impl AssertionReader<'_> {
         Some(AssertionSpec::Set {
             assertions: assertions.into_iter().collect::<Option<_>>()?,
             threshold: number(self.report, line, json, "threshold"),
-            weight: number(self.report, line, json, "weight").unwrap_or(1.0),
+            weight: self.weight(json, line),
             metric: text(json, "metric"),
             json: Arc::new(without_lines(json)),
         })
@@ -149,12 +149,23 @@ impl AssertionReader<'_> {
                 FileValue::Data(data) => value = Some(data),
             }
         }
-        let is_rubric = is_rubric(type_name);
-        if is_rubric && script.is_none() && !value.as_ref().is_some_and(Value::is_string) {
-            self.report.add(line, format!("{type_name} has no rubric"), "add value: and a text");
+        let is_empty_list = value.as_ref().and_then(Value::as_array).is_some_and(Vec::is_empty);
+        if self.mode == AssertionMode::Strict && is_empty_list && type_name.contains("contains-a") {
+            self.report.add(line, format!("{type_name} has an empty list, so that its verdict is fixed"), "add a text to value:");
+        }
+        let judged = JudgedType::of(type_name);
+        if let Some(defect) = judged.filter(|_| script.is_none()).and_then(|kind| kind.value_defect(value.as_ref())) {
+            self.report.add(line, format!("{type_name} {defect}"), "add value: and a text");
             return None;
         }
-        let is_static = script.is_none() && !is_rubric && !value.as_ref().is_some_and(has_template);
+        let transform = text(json, "transform");
+        let inline = value.as_ref().and_then(Value::as_str).filter(|_| script.is_none() && is_script_type(type_name));
+        let bodies = inline.filter(|source| !is_template(source)).map(function_body).into_iter();
+        let bodies = bodies.chain(transform.as_deref().map(transform_body)).chain(script.as_ref().map(|(source, _)| module_body(source)));
+        for body in bodies {
+            self.check_syntax(type_name, &body, line);
+        }
+        let is_static = script.is_none() && judged.is_none() && !value.as_ref().is_some_and(has_template);
         let parsed = is_static.then(|| CaseAssertion::from_promptfoo(type_name, value.as_ref(), threshold));
         let parsed = match parsed {
             // promptfoo finds the mistake when it grades, after the provider was paid.
@@ -169,9 +180,9 @@ impl AssertionReader<'_> {
             type_name: type_name.to_owned(),
             value,
             threshold,
-            weight: number(self.report, line, json, "weight").unwrap_or(1.0),
+            weight: self.weight(json, line),
             metric: text(json, "metric"),
-            transform: text(json, "transform"),
+            transform,
             config: json.get("config").or(set_config).map(without_lines),
             script,
             parsed,
@@ -181,7 +192,26 @@ impl AssertionReader<'_> {
                 .map(|prompt| prompt.as_str().map_or_else(|| without_lines(prompt).to_string(), str::to_owned)),
             judge: json.get("provider").filter(|provider| !provider.is_null()).map(without_lines),
             json: Arc::new(without_lines(json)),
+            line,
         })
+    }
+
+    /// Reads the weight. A negative one would make a failure a gain.
+    fn weight(&self, json: &Value, line: u32) -> f64 {
+        let weight = number(self.report, line, json, "weight").unwrap_or(1.0);
+        if weight < 0.0 && self.mode == AssertionMode::Strict {
+            self.report.add(line, format!("weight is {weight}"), "write a weight of 0 or more");
+        }
+        weight
+    }
+
+    /// Reports code that cannot be compiled. promptfoo finds it when it grades, after the provider was paid.
+    fn check_syntax(&self, type_name: &str, body: &str, line: u32) {
+        if self.mode == AssertionMode::Strict
+            && let Err(why) = self.syntax.borrow_mut().check(body)
+        {
+            self.report.add(line, format!("the code of {type_name} cannot be read: {why}"), "check its brackets and quotes");
+        }
     }
 
     fn check_type(&self, type_name: &str, line: u32) -> Option<()> {
@@ -202,10 +232,11 @@ impl AssertionReader<'_> {
             );
             return None;
         }
-        if is_rubric(type_name) {
+        if JudgedType::of(type_name).is_some() {
             return Some(());
         }
-        let known = || AssertionType::ALL.iter().map(|(word, _)| *word).filter(|word| *word != "json_path");
+        let judged = || JUDGED_TYPES.iter().map(|(word, _)| *word);
+        let known = || AssertionType::ALL.iter().map(|(word, _)| *word).filter(|word| *word != "json_path").chain(judged());
         if known().any(|word| word == base) || (self.mode == AssertionMode::Compat) {
             return Some(());
         }
@@ -258,12 +289,9 @@ enum FileValue {
 
 /// Returns whether an assertion passes from a least score on, which every output has if it is 0.
 fn has_least_score(type_name: &str) -> bool {
-    ["rouge-n", "bleu", "gleu", "tool-call-f1", "perplexity-score"].contains(&type_name)
-}
-
-/// Returns whether a model judges an assertion by a rubric.
-pub(crate) fn is_rubric(type_name: &str) -> bool {
-    type_name.strip_prefix("not-").unwrap_or(type_name) == "llm-rubric"
+    let scored = ["rouge-n", "bleu", "gleu", "tool-call-f1", "perplexity-score"];
+    let judged = ["g-eval", "context-recall", "context-relevance", "context-faithfulness"];
+    scored.contains(&type_name) || judged.contains(&type_name)
 }
 
 fn own_line(json: &Value, line: u32) -> u32 {

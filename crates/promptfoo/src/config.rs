@@ -1,18 +1,22 @@
 //! Reads a config: prompts, providers, tests, defaults and scenarios. Every mistake is reported at its line, and all of them at once.
 
 use crate::SuiteFiles;
-use crate::assertion_spec::{AssertionReader, AssertionSpec, fields, is_rubric};
+use crate::assertion_spec::{AssertionReader, AssertionSpec, fields};
 use crate::csv_tests::csv_tests;
 use crate::js_yaml::{field, js_value, js_value_with_lines, without_lines};
+use crate::judged::JudgedType;
 use crate::known_keys::{
     CONFIG_KEYS, METRIC_KEYS, PROMPT_KEYS, PROVIDER_KEYS, RUN_KEYS, SCENARIO_KEYS, TEST_KEYS, USER_KEYS, check_keys, check_options, number,
 };
+use crate::script_answer::{module_body, response_body, transform_body, vars_body};
 use crate::strict_json::parse_unique;
 use crate::suite::{DerivedMetric, PromptSpec, PromptfooSuite, ProviderSpec, ProviderTarget, SimulatedUser, TestSpec};
 use model::yaml::{YamlLimits, YamlNode, YamlShape, load};
 use model::{Problem, ProblemReport, did_you_mean};
 use score::assertions::AssertionMode;
+use script::SyntaxChecker;
 use serde_json::{Map, Value};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -60,6 +64,7 @@ fn read_with(
         places,
         in_tests: false,
         judges: BTreeMap::new(),
+        syntax: RefCell::default(),
         problems: vec![],
         suite: PromptfooSuite::default(),
     };
@@ -81,6 +86,8 @@ struct ConfigReader<'r> {
     places: FilePlaces,
     /// Judges that were read before, by their text.
     judges: BTreeMap<String, Option<Arc<ProviderSpec>>>,
+    /// Compiles code of the config to find its mistakes.
+    syntax: RefCell<SyntaxChecker>,
     /// The tests are being read, and no longer the default test.
     in_tests: bool,
     /// Mistakes in files that were read before.
@@ -322,9 +329,26 @@ impl ConfigReader<'_> {
             .get("prompts")
             .and_then(Value::as_array)
             .map(|names| names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect());
+        if let Some(source) = text("transform") {
+            self.check_syntax("transform", &transform_body(&source), line);
+        }
+        for key in ["transformResponse", "responseParser"] {
+            if let Some(source) = config.get(key).and_then(Value::as_str) {
+                self.check_syntax(key, &response_body(source), line);
+            }
+        }
         let provider =
             ProviderSpec { label: text("label"), target, prompts, transform: text("transform"), at: self.here.location(line), config, id };
         self.suite.providers.push(Arc::new(provider));
+    }
+
+    /// Reports code that cannot be compiled.
+    fn check_syntax(&self, what: &str, body: &str, line: u32) {
+        if self.mode == AssertionMode::Strict
+            && let Err(why) = self.syntax.borrow_mut().check(body)
+        {
+            self.here.add(line, format!("the code of {what} cannot be read: {why}"), "check its brackets and quotes");
+        }
     }
 
     fn target(&mut self, id: &str, config: &Value, line: u32) -> Option<ProviderTarget> {
@@ -371,6 +395,7 @@ impl ConfigReader<'_> {
                     return unknown(&*self);
                 }
                 let source = self.read_file(path, line)?;
+                self.check_syntax(path, &module_body(&source), line);
                 Some(ProviderTarget::Script { source: source.into(), function })
             }
             Some(("promptfoo", "simulated-user")) => self.simulated_user(config, line),
@@ -568,6 +593,13 @@ impl ConfigReader<'_> {
                 self.here.add(line, format!("options.{key} is not a text"), format!("write {key}: and a text"));
             }
         }
+        for (key, body) in
+            [("transform", transform_body as fn(&str) -> String), ("postprocess", transform_body), ("transformVars", vars_body)]
+        {
+            if let Some(source) = options.get(key).and_then(Value::as_str).filter(|source| !source.starts_with("file://")) {
+                self.check_syntax(&format!("options.{key}"), &body(source), line);
+            }
+        }
         let options = self.option_files(options, line);
         let vars = self.vars(test.get("vars"), line);
         if !vars.is_empty() {
@@ -586,9 +618,10 @@ impl ConfigReader<'_> {
         if let Some(own) = test.get("provider").filter(|own| !own.is_null()) {
             spec.provider = self.judge(own, line);
         }
+        let inherited = spec.assertions.iter().map(|assertion| assertion.singles().len()).sum();
         spec.assertions.extend(self.assertions(test.get("assert"), line));
         if self.in_tests {
-            spec.judges = self.judges(&spec, line);
+            spec.judges = self.judges(&spec, line, inherited);
         }
         spec.json = without_lines(value);
         spec.line = line;
@@ -596,12 +629,14 @@ impl ConfigReader<'_> {
         Some(spec)
     }
 
-    /// Returns the provider that judges each assertion with a rubric: its own, or that of the options.
-    fn judges(&mut self, spec: &TestSpec, line: u32) -> Vec<Option<Arc<ProviderSpec>>> {
+    /// Returns the provider that judges each assertion that a model decides: its own, or that of the options.
+    /// The first `inherited` assertions are those of the default test, which has other lines.
+    fn judges(&mut self, spec: &TestSpec, line: u32, inherited: usize) -> Vec<Option<Arc<ProviderSpec>>> {
         let singles = spec.assertions.iter().flat_map(AssertionSpec::singles).cloned().collect::<Vec<_>>();
         let mut found = vec![];
-        for assertion in singles {
-            if !is_rubric(&assertion.type_name) {
+        for (n, assertion) in singles.into_iter().enumerate() {
+            let line = if n < inherited { line } else { assertion.line };
+            if JudgedType::of(&assertion.type_name).is_none() {
                 found.push(None);
                 continue;
             }
@@ -668,7 +703,7 @@ impl ConfigReader<'_> {
     }
 
     fn assertions(&mut self, asserts: Option<&Value>, line: u32) -> Vec<AssertionSpec> {
-        let reader = AssertionReader { report: &self.here, mode: self.mode, files: self.files };
+        let reader = AssertionReader { report: &self.here, mode: self.mode, files: self.files, syntax: &self.syntax };
         match asserts {
             Some(Value::Array(items)) => items.iter().filter_map(|item| reader.read(item, line)).collect(),
             None | Some(Value::Null) => vec![],

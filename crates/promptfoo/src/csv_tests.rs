@@ -11,7 +11,13 @@ pub(crate) fn csv_tests(text: &str) -> Result<Vec<(u32, Value)>, (u32, String)> 
     let Some((_, header)) = rows.next() else { return Ok(vec![]) };
     let header: Vec<String> = header.into_iter().map(|name| name.trim().to_owned()).collect();
     rows.filter(|(_, cells)| cells.iter().any(|cell| !cell.is_empty()))
-        .map(|(line, cells)| Ok((line, test(&header, &cells, line)?)))
+        .map(|(line, cells)| {
+            // A cell without a column would have no effect.
+            if cells.len() > header.len() {
+                return Err((line, format!("the row has {} cells and the header {}", cells.len(), header.len())));
+            }
+            Ok((line, test(&header, &cells, line)?))
+        })
         .collect()
 }
 

@@ -2,10 +2,11 @@
 
 use crate::expand::{TestCell, columns, expand};
 use crate::filters::TestFilters;
-use crate::grade::{GradedOutput, OutputGrader};
+use crate::graded_output::{GradedOutput, OutputGrader};
 use crate::models::{CallPlace, SuiteModels};
 use crate::provider_answer::ProviderAnswer;
-use crate::providers::ProviderCaller;
+use crate::providers::{LazyClient, ProviderCaller};
+use crate::script_answer::vars_body;
 use crate::suite::{PromptfooSuite, ProviderSpec, ProviderTarget, TestSpec};
 use crate::test_row::{RunTotals, TestRow};
 use futures::StreamExt;
@@ -17,16 +18,19 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 
 const DEFAULT_CONCURRENCY: usize = 4;
 const DEFAULT_TIMEOUT_MS: u64 = 300_000;
 /// Rows whose prompt is rendered, or whose output is graded, at once. `-j` is for calls of providers.
-const ROWS_AT_ONCE: usize = 64;
+const ROWS_AT_ONCE: usize = 128;
+/// Rows that may be ahead of the first one without a result, because rows are written in order.
+const ROWS_AHEAD: usize = 4_096;
 
 /// Client, scripts and environment for calls of providers.
 #[derive(Debug)]
 pub struct ProviderEnvironment {
-    pub client: reqwest::Client,
+    pub client: LazyClient,
     pub pool: ScriptPool,
     /// Environment of programs.
     pub env: BTreeMap<String, String>,
@@ -86,15 +90,29 @@ impl SuiteRunner<'_> {
                 write(&row)?;
             }
         } else {
-            let rendered = futures::stream::iter(cells).map(|cell| self.rendered(cell, &template_env, &stored)).buffered(ROWS_AT_ONCE);
-            let answered = rendered.map(|row| self.answered(row, &template_env)).buffered(calls);
-            let mut rows = std::pin::pin!(answered.map(|row| self.graded(row, &template_env)).buffered(ROWS_AT_ONCE));
-            while let Some(row) = rows.next().await {
-                totals.add(&row);
-                write(&row)?;
+            // A call that ends makes room for the next one at once, whichever it is; rows are put in order at the end.
+            let ahead = Semaphore::new(ROWS_AHEAD.max(calls));
+            let rendered = futures::stream::iter(cells.into_iter().enumerate()).map(async |(n, cell)| {
+                let permit = ahead.acquire().await;
+                (n, permit, self.rendered(cell, &template_env, &stored).await)
+            });
+            let answered =
+                rendered.buffered(ROWS_AT_ONCE).map(async |(n, permit, row)| (n, permit, self.answered(row, &template_env).await));
+            let graded = answered.buffer_unordered(calls).map(async |(n, permit, row)| (n, permit, self.graded(row, &template_env).await));
+            let mut rows = std::pin::pin!(graded.buffer_unordered(ROWS_AT_ONCE));
+            let mut waiting = BTreeMap::new();
+            let mut next = 0;
+            while let Some((n, permit, row)) = rows.next().await {
+                waiting.insert(n, (permit, row));
+                while let Some((_permit, row)) = waiting.remove(&next) {
+                    next += 1;
+                    totals.add(&row);
+                    write(&row)?;
+                }
             }
         }
-        self.derive_all(&mut totals).await?;
+        // Rows are written already, so a metric that cannot be computed does not take the results with it.
+        totals.fault = self.derive_all(&mut totals).await.err();
         totals.duration_ms = begin.elapsed().as_millis() as u64;
         Ok(totals)
     }
@@ -139,13 +157,12 @@ impl SuiteRunner<'_> {
     /// Applies `options.transformVars`.
     async fn transform_vars(&self, row: &mut TestRow) -> Result<(), String> {
         let Some(source) = row.cell.test.options.get("transformVars").and_then(Value::as_str) else { return Ok(()) };
-        let body = format!("const vars = output; const r = ({source}); return typeof r === 'function' ? r(vars, context) : r;");
-        let body = if source.trim_end().contains('\n') || source.trim_start().starts_with("return ") {
-            format!("const vars = output;\n{source}")
-        } else {
-            body
-        };
-        let reply = self.environment.pool.run(ScriptRequest::body(body, &row.vars, &json!({}))).await.map_err(|why| why.to_string())?;
+        let reply = self
+            .environment
+            .pool
+            .run(ScriptRequest::body(vars_body(source), &row.vars, &json!({})))
+            .await
+            .map_err(|why| why.to_string())?;
         match reply {
             ScriptReply::Returned { value: Value::Object(fields), .. } => {
                 Arc::make_mut(&mut row.vars).extend(fields);
@@ -189,8 +206,8 @@ impl SuiteRunner<'_> {
             Some(ProviderSpec { target: ProviderTarget::SimulatedUser(user), .. }) => {
                 crate::simulated_user::converse(&caller, user, row, &options, place).await
             }
-            Some(own) => caller.call(own, &row.prompt, &row.vars, &options, place).await,
-            None => caller.call(&row.cell.provider, &row.prompt, &row.vars, &options, place).await,
+            Some(own) => caller.call_untransformed(own, &row.prompt, &row.vars, &options, place).await,
+            None => caller.call_untransformed(&row.cell.provider, &row.prompt, &row.vars, &options, place).await,
         }
     }
 
@@ -206,10 +223,14 @@ impl SuiteRunner<'_> {
     }
 
     async fn grade(&self, row: &mut TestRow, answer: ProviderAnswer, template_env: &Value) -> Result<(), String> {
+        let answer = self.caller(template_env).finished(answer).await;
         if let Some(why) = &answer.error {
             row.fault = answer.fault;
             row.failed_call = true;
             return Err(why.clone());
+        }
+        if answer.output.is_null() {
+            return Err("the provider returned no output".to_owned());
         }
         let (test, provider) = (Arc::clone(&row.cell.test), Arc::clone(&row.cell.provider));
         let caller = self.caller(template_env);
@@ -252,7 +273,11 @@ impl SuiteRunner<'_> {
     async fn derive(&self, column: &mut crate::test_row::ColumnTotals) -> Result<usize, String> {
         let mut computed = 0;
         for metric in &self.suite.derived_metrics {
-            let mut scope: Map<String, Value> = column.named.iter().map(|(name, sum)| (name.clone(), json!(sum))).collect();
+            // Other metrics may have names that are no words of JavaScript.
+            let words: Vec<&str> = metric.value.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).collect();
+            let named =
+                column.named.iter().filter(|(name, _)| words.contains(&name.as_str()) && !name.starts_with(|c: char| c.is_ascii_digit()));
+            let mut scope: Map<String, Value> = named.map(|(name, sum)| (name.clone(), json!(sum))).collect();
             scope.insert("__count".to_owned(), (column.passed + column.failed + column.errors).into());
             let body = "const { abs, ceil, exp, floor, log, log10, log2, max, min, pow, round, sqrt, sign } = Math; \
                         const names = Object.keys(output); const f = new Function(...names, 'abs', 'ceil', 'exp', 'floor', 'log', 'log10', \

@@ -1,23 +1,18 @@
 //! Grading of one output: assertions in order, sets of them, metrics and the verdict of the test.
 
 use crate::assertion_spec::{AssertionSpec, SingleAssertion, has_template};
-use crate::models::CallPlace;
-use crate::provider_answer::ProviderAnswer;
-use crate::providers::ProviderCaller;
-use crate::rubric::{custom_rubric_vars, rubric_prompt, rubric_verdict};
-use crate::script_answer::{function_body, script_answer};
-use crate::suite::{ProviderSpec, TestSpec};
+use crate::graded_output::{GradeFault, GradedOutput, OutputGrader, SingleResult, response_spans};
+use crate::judge_calls::JudgeCall;
+use crate::script_answer::{is_script_type, script_answer, transform_body};
+use crate::suite::TestSpec;
 use crate::template::{render_all, render_plain};
 use crate::test_row::ComponentResult;
-use model::ContentHash;
 use model::suite::{AssertionSubject, AssertionValue, CaseAssertion};
-use run::ledger::CallRole;
-use run::providers::FaultKind;
 use score::assertions::{
-    AssertionAggregate, AssertionInput, AssertionMode, AssertionResult, AssertionTotals, ScriptAnswer, TraceSpan, TrajectoryStep, decide,
-    steps_of_spans, tool_calls,
+    AssertionAggregate, AssertionInput, AssertionMode, AssertionResult, AssertionTotals, ScriptAnswer, decide, function_body,
+    skills_of_spans,
 };
-use script::{FunctionCall, ScriptPool, ScriptReply, ScriptRequest};
+use script::{FunctionCall, ScriptReply, ScriptRequest};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -30,48 +25,6 @@ pub(crate) struct OutputGrade {
     pub components: Vec<ComponentResult>,
     /// Cost of the judges, in US dollars.
     pub judge_cost: f64,
-}
-
-/// Reason why an output could not be graded.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct GradeFault {
-    pub why: String,
-    /// Kind of the fault, if a judge failed.
-    pub fault: Option<FaultKind>,
-}
-
-impl From<String> for GradeFault {
-    fn from(why: String) -> Self {
-        Self { why, fault: None }
-    }
-}
-
-impl GradeFault {
-    fn named(self, type_name: &str) -> Self {
-        Self { why: format!("{type_name}: {}", self.why), ..self }
-    }
-}
-
-/// Result of one assertion with what its script or its judge adds.
-struct SingleResult {
-    result: AssertionResult,
-    named: Map<String, Value>,
-    judge_cost: f64,
-}
-
-/// Evidence for the assertions of one output.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct GradedOutput<'a> {
-    pub answer: &'a ProviderAnswer,
-    pub output: &'a Value,
-    pub prompt: &'a str,
-    pub vars: &'a Map<String, Value>,
-    pub provider_id: &'a str,
-    pub provider_config: &'a Value,
-    pub latency_ms: f64,
-    /// Id of the trial, if models are asked.
-    pub trial: Option<&'a ContentHash>,
-    pub repeat: usize,
 }
 
 /// Second argument of an assertion's function.
@@ -96,15 +49,6 @@ struct ResponseView<'a> {
     #[serde(flatten)]
     response: &'a Map<String, Value>,
     output: &'a Value,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct OutputGrader<'a> {
-    pub pool: &'a ScriptPool,
-    /// Calls the models that judge.
-    pub caller: &'a ProviderCaller<'a>,
-    pub mode: AssertionMode,
-    pub template_env: &'a Value,
 }
 
 impl OutputGrader<'_> {
@@ -215,7 +159,7 @@ impl OutputGrader<'_> {
         }
         if let Some(judge) = test.judges.get(n).and_then(Option::as_deref) {
             return self
-                .judged((judge, n), assertion, (*value).as_ref(), &output, (test, graded))
+                .judged(JudgeCall { judge, n, assertion, test, graded }, (*value).as_ref(), &output)
                 .await
                 .map_err(|why| why.named(&assertion.type_name));
         }
@@ -244,16 +188,14 @@ impl OutputGrader<'_> {
         answer: Option<&ScriptAnswer>,
         graded: GradedOutput<'_>,
     ) -> Result<AssertionResult, String> {
-        let reads_steps = parsed.kind.subject() == AssertionSubject::Steps;
+        let subject = parsed.kind.subject();
         let spans = response_spans(&graded.answer.response);
-        let steps: Option<Vec<TrajectoryStep>> = match (&spans, self.mode) {
-            (Some(spans), _) if reads_steps => Some(steps_of_spans(spans, &[])),
-            (None, AssertionMode::Strict) if reads_steps => {
-                Some(tool_calls(output).into_iter().map(|(name, args)| TrajectoryStep::tool_call(&name, args)).collect())
-            }
+        let steps = if subject == AssertionSubject::Steps { self.steps(spans.as_deref(), output) } else { None };
+        let skills = match (&spans, self.mode) {
+            (Some(spans), AssertionMode::Strict) if subject == AssertionSubject::Skills => Some(skills_of_spans(spans)),
             (_, _) => None,
         };
-        let reads_reply = parsed.kind.subject() == AssertionSubject::Reply;
+        let reads_reply = matches!(subject, AssertionSubject::Reply | AssertionSubject::Skills);
         let response = reads_reply.then(|| Value::Object(graded.answer.response.clone()));
         let empty = Value::Object(Map::new());
         let input = AssertionInput {
@@ -264,39 +206,12 @@ impl OutputGrader<'_> {
             tools: graded.provider_config.get("tools"),
             spans: spans.as_deref(),
             steps: steps.as_deref(),
+            skills: skills.as_deref(),
             script: answer,
             latency_ms: Some(graded.latency_ms),
             cost_usd: graded.answer.cost,
         };
         decide(parsed, &input).map_err(|why| why.to_string())
-    }
-
-    /// Asks the judge for its verdict on an output.
-    async fn judged(
-        &self,
-        (judge, n): (&ProviderSpec, usize),
-        assertion: &SingleAssertion,
-        rubric: Option<&Value>,
-        output: &Value,
-        (test, graded): (&TestSpec, GradedOutput<'_>),
-    ) -> Result<SingleResult, GradeFault> {
-        let rubric = rubric.and_then(Value::as_str).ok_or_else(|| "there is no rubric".to_owned())?;
-        let text = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
-        let prompt = match assertion.rubric_prompt.as_deref().or_else(|| test.options.get("rubricPrompt").and_then(Value::as_str)) {
-            Some(template) => {
-                let vars = custom_rubric_vars(graded.vars, rubric, &text, self.mode);
-                crate::template::render(self.pool, template, &vars, self.template_env).await?
-            }
-            None => rubric_prompt(rubric, &text, self.mode),
-        };
-        let no_trial = ContentHash::of_text("");
-        let place = CallPlace { trial: graded.trial.unwrap_or(&no_trial), role: CallRole::Judge, n: n as u32, seed: graded.repeat as u64 };
-        let answer = self.caller.call(judge, &prompt, graded.vars, &Value::Null, place).await;
-        if let Some(why) = answer.error {
-            return Err(GradeFault { why: format!("the judge {}: {why}", judge.id), fault: answer.fault });
-        }
-        let result = rubric_verdict(&answer.output, assertion.threshold, assertion.type_name.starts_with("not-"), self.mode)?;
-        Ok(SingleResult { result, named: Map::new(), judge_cost: answer.cost.unwrap_or_default() })
     }
 
     /// Runs the JavaScript of an assertion, or a pattern that only JavaScript reads.
@@ -336,13 +251,9 @@ impl OutputGrader<'_> {
     pub(crate) async fn transform(&self, source: &str, output: &Value, graded: GradedOutput<'_>) -> Result<Value, String> {
         let metadata = graded.answer.response.get("metadata").cloned().unwrap_or_default();
         let context = json!({ "vars": graded.vars, "prompt": { "label": graded.prompt, "raw": graded.prompt }, "metadata": metadata });
-        let body = if source.trim_end().contains('\n') || source.trim_start().starts_with("return ") {
-            source.to_owned()
-        } else {
-            format!("const r = ({source}); return typeof r === 'function' ? r(output, context) : r;")
-        };
-        let reply = self.run(ScriptRequest::body(body, output, &context)).await?;
-        script_value(reply).map_err(|why| format!("the transform {why}"))
+        let reply = self.run(ScriptRequest::body(transform_body(source), output, &context)).await?;
+        let value = script_value(reply).and_then(|value| if value.is_null() { Err("returned nothing".to_owned()) } else { Ok(value) });
+        value.map_err(|why| format!("the transform {why}"))
     }
 
     async fn rendered(&self, value: Option<&Value>, graded: GradedOutput<'_>) -> Result<Option<Value>, String> {
@@ -378,16 +289,6 @@ impl OutputGrader<'_> {
             config: assertion.config.as_ref(),
         }
     }
-}
-
-/// Returns the spans of a trace that a provider returns beside its output: `metadata.trace.spans` or `trace.spans`.
-fn response_spans(response: &Map<String, Value>) -> Option<Vec<TraceSpan>> {
-    let trace = response.get("metadata").and_then(|metadata| metadata.get("trace")).or_else(|| response.get("trace"))?;
-    Some(trace.get("spans")?.as_array()?.iter().filter_map(TraceSpan::from_json).collect())
-}
-
-fn is_script_type(type_name: &str) -> bool {
-    type_name.strip_prefix("not-").unwrap_or(type_name) == "javascript"
 }
 
 /// Returns the value of a script that is no verdict.

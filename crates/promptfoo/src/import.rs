@@ -3,11 +3,13 @@
 
 use crate::assertion_spec::{AssertionSpec, SingleAssertion, has_template};
 use crate::import_reference::reference_answer;
+use crate::judged::JudgedType;
 use crate::models::key_variable;
 use crate::red_team_map::red_team_lines;
+use crate::script_answer::is_script_type;
 use crate::suite::{PromptSpec, PromptfooSuite, ProviderSpec, ProviderTarget, TestSpec};
 use crate::template::{is_template, render_plain};
-use model::suite::CaseAssertion;
+use model::suite::{AssertionType, CaseAssertion};
 use model::{Location, Problem};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -196,10 +198,22 @@ impl Importer {
     }
 }
 
+fn uses_threshold(type_name: &str) -> bool {
+    AssertionType::parse(type_name.strip_prefix("not-").unwrap_or(type_name)).is_some_and(AssertionType::uses_threshold)
+}
+
 /// Returns an assertion as a case has it.
 fn native_assertion(assertion: &SingleAssertion, vars: &Map<String, Value>) -> Result<(Value, CaseAssertion), String> {
-    if assertion.script.is_some() {
-        return Err("cases run no scripts; a scorer of scorers.yaml can".to_owned());
+    if assertion.script.is_some() || is_script_type(&assertion.type_name) {
+        return Err(
+            "no reference can be made for a script; write it into expect.assert of the case with a reference of your own".to_owned()
+        );
+    }
+    if assertion.type_name.ends_with("skill-used") {
+        return Err("the reference of an imported case activates no skill".to_owned());
+    }
+    if JudgedType::of(&assertion.type_name).is_some() {
+        return Err("a model judges it; write a rubric into the case".to_owned());
     }
     let value = match &assertion.value {
         Some(Value::String(text)) if is_template(text) => {
@@ -212,7 +226,8 @@ fn native_assertion(assertion: &SingleAssertion, vars: &Map<String, Value>) -> R
     if let Some(value) = value {
         json["value"] = value;
     }
-    if let Some(threshold) = assertion.threshold {
+    // promptfoo ignores the threshold of other types.
+    if let Some(threshold) = assertion.threshold.filter(|_| uses_threshold(&assertion.type_name)) {
         json["threshold"] = threshold.into();
     }
     match CaseAssertion::from_json(&json) {

@@ -32,7 +32,7 @@ pub(crate) const RUN_KEYS: &[&str] = &[
 #[rustfmt::skip]
 const OPTION_KEYS: &[&str] = &[
     "transform", "postprocess", "transformVars", "storeOutputAs", "prefix", "suffix", "rubricPrompt", "provider", "disableVarExpansion",
-    "disableConversationVar", "disableDefaultAsserts", "runSerially",
+    "disableConversationVar", "disableDefaultAsserts", "runSerially", "factuality",
 ];
 
 /// Key under which lines are kept.

@@ -16,6 +16,16 @@ pub(crate) struct ProviderAnswer {
     pub token_usage: Value,
     /// All of the response: `finishReason`, `logProbs`, `guardrails`, `metadata`, `raw`.
     pub response: Map<String, Value>,
+    /// Transform that the output still needs. It runs when the call no longer counts as in flight.
+    pub pending: Option<PendingTransform>,
+}
+
+/// `transformResponse` with the body of the response that it reads.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PendingTransform {
+    pub source: String,
+    pub json: Option<Value>,
+    pub text: String,
 }
 
 impl ProviderAnswer {

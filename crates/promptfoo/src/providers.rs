@@ -2,23 +2,36 @@
 //! are asked once.
 
 use crate::models::{CallPlace, SuiteModels};
-use crate::provider_answer::ProviderAnswer;
+use crate::provider_answer::{PendingTransform, ProviderAnswer};
+use crate::response_transform::transformed;
 use crate::suite::{ProviderSpec, ProviderTarget};
 use crate::template::{render, render_plain_value};
 use script::{FunctionCall, ScriptPool, ScriptReply, ScriptRequest};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::process::Stdio;
+use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 
 /// Largest answer of a provider.
 const MAX_ANSWER_BYTES: usize = 16 << 20;
 
+/// Client for HTTP providers, made for the first request: certificates take memory that most configs do not need.
+#[derive(Debug, Default)]
+pub struct LazyClient(OnceLock<Result<reqwest::Client, String>>);
+
+impl LazyClient {
+    fn get(&self) -> Result<&reqwest::Client, String> {
+        let made = self.0.get_or_init(|| reqwest::Client::builder().build().map_err(|why| why.to_string()));
+        made.as_ref().map_err(|why| format!("HTTP cannot be used: {why}"))
+    }
+}
+
 /// Surroundings of calls.
 #[derive(Debug)]
 pub(crate) struct ProviderCaller<'a> {
-    pub client: &'a reqwest::Client,
+    pub client: &'a LazyClient,
     pub pool: &'a ScriptPool,
     /// Environment of programs.
     pub env: &'a BTreeMap<String, String>,
@@ -31,6 +44,27 @@ pub(crate) struct ProviderCaller<'a> {
 impl ProviderCaller<'_> {
     /// Calls a provider. `options` are settings for models on top of those of the provider.
     pub(crate) async fn call(
+        &self,
+        provider: &ProviderSpec,
+        prompt: &str,
+        vars: &Map<String, Value>,
+        options: &Value,
+        place: CallPlace<'_>,
+    ) -> ProviderAnswer {
+        self.finished(self.call_untransformed(provider, prompt, vars, options, place).await).await
+    }
+
+    /// Applies the transform that an answer still needs.
+    pub(crate) async fn finished(&self, mut answer: ProviderAnswer) -> ProviderAnswer {
+        let Some(pending) = answer.pending.take() else { return answer };
+        match transformed(self.pool, pending).await {
+            Ok(output) => ProviderAnswer { output, ..answer },
+            Err(why) => ProviderAnswer::failed(why),
+        }
+    }
+
+    /// Calls a provider, and leaves the transform of its response to [`Self::finished`].
+    pub(crate) async fn call_untransformed(
         &self,
         provider: &ProviderSpec,
         prompt: &str,
@@ -105,7 +139,7 @@ impl ProviderCaller<'_> {
             let text = render(self.pool, &text, &vars, self.template_env).await?;
             url.query_pairs_mut().append_pair(name, &text);
         }
-        let mut request = self.client.request(method, url);
+        let mut request = self.client.get()?.request(method, url);
         for (name, value) in config.get("headers").and_then(Value::as_object).into_iter().flatten() {
             let value = render(self.pool, value.as_str().unwrap_or_default(), &vars, self.template_env).await?;
             request = request.header(name, value);
@@ -119,14 +153,12 @@ impl ProviderCaller<'_> {
         if !(200..300).contains(&status) {
             return Err(format!("the server answered {status}: {}", text.chars().take(300).collect::<String>()));
         }
-        let parsed: Option<Value> = serde_json::from_str(&text).ok();
-        let raw = parsed.clone().unwrap_or_else(|| Value::String(text.clone()));
-        let output = match config.get("transformResponse").or_else(|| config.get("responseParser")).and_then(Value::as_str) {
-            None => raw.clone(),
-            Some(source) => self.transform_response(source, parsed, text).await?,
-        };
-        let mut answer = ProviderAnswer::of(output);
+        let json: Option<Value> = serde_json::from_str(&text).ok();
+        let raw = json.clone().unwrap_or_else(|| Value::String(text.clone()));
+        let mut answer = ProviderAnswer::of(raw.clone());
         answer.response.insert("raw".to_owned(), raw);
+        let source = config.get("transformResponse").or_else(|| config.get("responseParser")).and_then(Value::as_str);
+        answer.pending = source.map(|source| PendingTransform { source: source.to_owned(), json, text });
         Ok(answer)
     }
 
@@ -138,22 +170,6 @@ impl ProviderCaller<'_> {
         let rendered = crate::template::render_all(self.pool, texts_of(value), vars, self.template_env).await?;
         let mut rendered = rendered.into_iter();
         Ok(with_texts(value, &mut rendered))
-    }
-
-    async fn transform_response(&self, source: &str, parsed: Option<Value>, text: String) -> Result<Value, String> {
-        // A path such as json.choices[0] is an expression; (json, text) => … is a function.
-        let body = format!(
-            "const json = output.json, text = output.text; const f = ({source}); return typeof f === 'function' ? f(json, text, context) : f;"
-        );
-        let request = ScriptRequest::body(body, &json!({ "json": parsed, "text": text }), &json!({}));
-        match self.pool.run(request).await.map_err(|why| why.to_string())? {
-            ScriptReply::Returned { value: Value::Object(fields), .. } if fields.contains_key("output") => {
-                Ok(fields.get("output").cloned().unwrap_or_default())
-            }
-            ScriptReply::Returned { value, .. } => Ok(value),
-            ScriptReply::Threw(why) | ScriptReply::Stopped(why) => Err(format!("transformResponse: {why}")),
-            ScriptReply::Rendered(_) => Err("transformResponse gave no value".to_owned()),
-        }
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<(u16, String), String> {
@@ -194,6 +210,7 @@ impl ProviderCaller<'_> {
                     latency_ms: None,
                     token_usage: fields.get("tokenUsage").cloned().unwrap_or_default(),
                     response: fields,
+                    pending: None,
                 })
             }
             ScriptReply::Returned { value, .. } => Ok(ProviderAnswer::of(value)),

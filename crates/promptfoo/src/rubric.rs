@@ -97,7 +97,7 @@ fn reason_of(object: &Value) -> String {
 }
 
 /// Returns the objects of JSON in a text, in order.
-fn json_objects(text: &str) -> Vec<Value> {
+pub(crate) fn json_objects(text: &str) -> Vec<Value> {
     let mut found = vec![];
     let mut rest = text;
     for _ in 0..MAX_OBJECTS {

@@ -1,42 +1,7 @@
-//! JavaScript of assertions: the function body that promptfoo makes of it, and the verdict in its answer.
+//! JavaScript of configs: function bodies, and verdicts in answers.
 
-use score::assertions::{ScriptAnswer, ScriptGrade};
+use score::assertions::ScriptAnswer;
 use script::ScriptReply;
-use serde_json::{Map, Value};
-
-/// Returns the function body for the source of an assertion.
-pub(crate) fn function_body(source: &str) -> String {
-    let source = source.trim_end();
-    if source.contains('\n') {
-        return source.to_owned();
-    }
-    let trimmed = source.trim().trim_end_matches(';').trim_end();
-    let declares =
-        ["const", "let", "var"].iter().any(|word| trimmed.strip_prefix(word).is_some_and(|rest| rest.starts_with(char::is_whitespace)));
-    if !declares {
-        return format!("return {trimmed}");
-    }
-    match last_semicolon(trimmed) {
-        Some(at) if !trimmed[at + 1..].trim().is_empty() => format!("{} return {}", &trimmed[..=at], trimmed[at + 1..].trim()),
-        Some(_) | None => trimmed.to_owned(),
-    }
-}
-
-/// Returns the last semicolon outside of quotes.
-fn last_semicolon(source: &str) -> Option<usize> {
-    let (mut quote, mut escaped, mut found) = (None, false, None);
-    for (at, c) in source.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '\'' | '"' | '`' if quote.is_none() => quote = Some(c),
-            _ if quote == Some(c) => quote = None,
-            ';' if quote.is_none() => found = Some(at),
-            _ => {}
-        }
-    }
-    found
-}
 
 /// Reads the verdict in a reply.
 pub(crate) fn script_answer(reply: ScriptReply) -> ScriptAnswer {
@@ -44,53 +9,60 @@ pub(crate) fn script_answer(reply: ScriptReply) -> ScriptAnswer {
         ScriptReply::Threw(why) => ScriptAnswer::Threw(why),
         ScriptReply::Stopped(why) => ScriptAnswer::Stopped(why),
         ScriptReply::Rendered(_) => ScriptAnswer::Other("a template".to_owned()),
-        ScriptReply::Returned { kind, value } => match (kind.as_str(), value) {
-            ("boolean", Value::Bool(value)) => ScriptAnswer::Bool(value),
-            ("number", value) => ScriptAnswer::Number(match value.as_str() {
-                Some("Infinity") => f64::INFINITY,
-                Some("-Infinity") => f64::NEG_INFINITY,
-                Some(_) | None => value.as_f64().unwrap_or(f64::NAN),
-            }),
-            (_, Value::Object(fields)) => grade(fields),
-            (kind, _) => ScriptAnswer::Other(kind.to_owned()),
-        },
+        ScriptReply::Returned { kind, value } => ScriptAnswer::from_returned(&kind, value),
     }
 }
 
-fn grade(mut fields: Map<String, Value>) -> ScriptAnswer {
-    let pass = fields.get("pass").and_then(Value::as_bool);
-    let score = fields.get("score").and_then(Value::as_f64);
-    let reason = fields.get("reason").and_then(Value::as_str).map(str::to_owned);
-    let (Some(pass), Some(score), Some(reason)) = (pass, score, reason) else { return ScriptAnswer::Other("object".to_owned()) };
-    for key in ["pass", "score", "reason"] {
-        fields.remove(key);
+/// Returns whether JavaScript decides an assertion.
+pub(crate) fn is_script_type(type_name: &str) -> bool {
+    type_name.strip_prefix("not-").unwrap_or(type_name) == "javascript"
+}
+
+/// Returns the function body of a transform: an expression, or a function body of several lines.
+pub(crate) fn transform_body(source: &str) -> String {
+    if is_body(source) {
+        return source.to_owned();
     }
-    ScriptAnswer::Grade(ScriptGrade { pass, score, reason, rest: fields })
+    format!("const r = ({source}); return typeof r === 'function' ? r(output, context) : r;")
+}
+
+/// Returns the function body of `transformVars`, which reads `vars`.
+pub(crate) fn vars_body(source: &str) -> String {
+    if is_body(source) {
+        return format!("const vars = output;\n{source}");
+    }
+    format!("const vars = output; const r = ({source}); return typeof r === 'function' ? r(vars, context) : r;")
+}
+
+/// Returns the function body of `transformResponse`: json.choices[0] is an expression, (json, text) => … a function.
+pub(crate) fn response_body(source: &str) -> String {
+    format!(
+        "const json = output.json, text = output.text; const f = ({source}); return typeof f === 'function' ? f(json, text, context) : f;"
+    )
+}
+
+fn is_body(source: &str) -> bool {
+    source.trim_end().contains('\n') || source.trim_start().starts_with("return ")
+}
+
+/// Returns a module as a function body, for the check of its syntax.
+pub(crate) fn module_body(source: &str) -> String {
+    let exported = source.lines().map(|line| match line.strip_prefix("export default ") {
+        Some(rest) => format!("module.exports = {rest}"),
+        None => line.to_owned(),
+    });
+    exported.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use model::suite::CaseAssertion;
-    use score::assertions::{AssertionInput, AssertionMode, decide};
+    use score::assertions::{AssertionInput, AssertionMode, decide, function_body};
     use script::{ScriptEngine, ScriptLimits, ScriptRequest};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     const RECORDED: &str = include_str!("../../score/fixtures/promptfoo_assertions.jsonl");
-
-    #[test]
-    fn bodies_are_those_of_promptfoo() {
-        for (source, body) in [
-            ("output === 'a'", "return output === 'a'"),
-            ("output === 'a';\n", "return output === 'a'"),
-            ("const s = output; s === 'a;b'", "const s = output; return s === 'a;b'"),
-            ("let a = 1;\nreturn a", "let a = 1;\nreturn a"),
-            ("const a = 1", "const a = 1"),
-            ("constant > 1", "return constant > 1"),
-        ] {
-            assert_eq!(function_body(source), body);
-        }
-    }
 
     /// The recorded answers that need the engine: all of `javascript` and `regex`. The others are compared in the tests of `score`.
     #[test]

@@ -157,6 +157,8 @@ pub struct RunTotals {
     pub unfunded: usize,
     pub tokens: [u64; 4],
     pub duration_ms: u64,
+    /// Reason why the results are not complete, such as a derived metric that cannot be computed.
+    pub fault: Option<String>,
 }
 
 impl RunTotals {

@@ -87,7 +87,7 @@ fn all_mistakes_are_reported_with_their_lines() {
         "c.yaml:6  there is no file none.txt",
         "c.yaml:8  there is no assertion of type \"min-length\"",
         "c.yaml:10  contains lacks \"value\"",
-        "c.yaml:11  factuality is decided by a model that judges",
+        "c.yaml:11  factuality has no provider that judges",
         "c.yaml:12  regex needs a pattern",
         "c.yaml:15  there is no file missing.json",
         "c.yaml:16  a test is a mapping",
