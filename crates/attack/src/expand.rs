@@ -31,6 +31,13 @@ pub fn red_team_suites(workspace: &Workspace, choice: AttackChoice) -> Vec<Suite
     workspace.probes.iter().map(|probe| probe_suite(workspace, probe, choice)).collect()
 }
 
+/// Returns the suite with the case of this id, if a probe makes it.
+pub fn red_team_suite_of(workspace: &Workspace, case: &str, choice: AttackChoice) -> Option<Suite> {
+    let is_of = |probe: &&Probe| case.strip_prefix(probe.name.as_str()).is_some_and(|rest| rest.starts_with('.'));
+    let mut suites = workspace.probes.iter().filter(is_of).map(|probe| probe_suite(workspace, probe, choice));
+    suites.find(|suite| suite.cases.iter().any(|one| *one.id == case))
+}
+
 /// Adds the cases of the red team to a workspace.
 pub fn add_red_team(workspace: &mut Workspace, choice: AttackChoice) {
     let suites = red_team_suites(workspace, choice);

@@ -13,7 +13,7 @@ mod slots;
 pub mod strategies;
 
 pub use covering::{AttackPair, attack_pairs, covering_cases};
-pub use expand::{ATTACKER_MODEL, AttackChoice, add_red_team, has_red_team, red_team_suites};
+pub use expand::{ATTACKER_MODEL, AttackChoice, add_red_team, has_red_team, red_team_suite_of, red_team_suites};
 pub use general::add_general_probes;
 pub use held_out::{HELD_OUT, held_out_hash, is_held_out};
 pub use placement::reword;

@@ -1,13 +1,12 @@
 //! Edits of the steps of a reference.
 
 use crate::scene::FaultScene;
-use indexmap::IndexMap;
-use model::suite::{ArgValue, LastMove, ReferenceAction, ReferenceStep, ScriptAttitude, SubjectScript};
+use model::suite::{ArgValue, LastMove, NamedArgs, ReferenceAction, ReferenceStep, ScriptAttitude, SubjectScript};
 use model::{Location, ParamSpec, Spanned, Tool};
 use serde_json::Value;
 
 /// Named values of a call, delegation or activation.
-pub(crate) type ArgMap = IndexMap<String, ArgValue>;
+pub(crate) type ArgMap = NamedArgs<ArgValue>;
 
 /// Returns the script if an edit changed something.
 pub(crate) fn changed(steps: Vec<ReferenceStep>, is_changed: bool) -> Option<SubjectScript> {

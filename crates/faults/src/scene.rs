@@ -1,6 +1,6 @@
 //! Case that a fault is put into, with questions about the steps of its reference.
 
-use model::suite::{ArgValue, Case, CaseSurface, ReferenceAction, ReferenceStep};
+use model::suite::{ArgValue, Case, CaseSurface, NamedArgs, ReferenceAction, ReferenceStep};
 use model::{OpClass, ReviewRole, SkillHandler, Tool, Workspace};
 use serde_json::Value;
 
@@ -77,11 +77,11 @@ impl<'w> FaultScene<'w> {
     }
 
     /// Returns arguments that a reference of the workspace calls a tool with.
-    pub(crate) fn sample_args(&self, tool: &Tool) -> Option<indexmap::IndexMap<String, ArgValue>> {
+    pub(crate) fn sample_args(&self, tool: &Tool) -> Option<NamedArgs<ArgValue>> {
         if tool.params.values().all(|param| !param.required) {
-            return Some(indexmap::IndexMap::new());
+            return Some(NamedArgs::new());
         }
-        let is_literal = |args: &indexmap::IndexMap<String, ArgValue>| args.values().all(|arg| matches!(arg, ArgValue::Given(_)));
+        let is_literal = |args: &NamedArgs<ArgValue>| args.values().all(|arg| matches!(arg, ArgValue::Given(_)));
         let found = self.workspace.cases().flat_map(|case| &case.reference).find_map(|step| match &step.action {
             ReferenceAction::Call { tool: name, args } if tool.has_name(name) && is_literal(args) => Some(args.clone()),
             ReferenceAction::Call { .. }
@@ -92,7 +92,10 @@ impl<'w> FaultScene<'w> {
             | ReferenceAction::Report(_) => None,
         });
         // A preview would not do what the tool is for.
-        found.map(|args| args.into_iter().filter(|(name, _)| name != "dry_run").collect())
+        found.map(|mut args| {
+            args.remove("dry_run");
+            args
+        })
     }
 }
 

@@ -195,6 +195,11 @@ impl LogReader<'_> {
 
     fn add_value(&mut self, value: Value) -> Result<(), LogProblem> {
         let Some(format) = self.format.or_else(|| detect_item(&value)) else {
+            if value.get("results").and_then(|results| results.get("results")).is_some_and(Value::is_array) {
+                let what = "this is a result file of promptfoo, and its tests are decided already";
+                let remedy = "read it with `bardo-eval compare A.json B.json` or `bardo-eval golden diff FILE.json`";
+                return Err(LogProblem::new(&self.place(), what, remedy));
+            }
             let names: Vec<&str> = LogFormat::ALL.iter().map(|(word, _)| *word).collect();
             let what = "the item is in no known format";
             return Err(LogProblem::new(&self.place(), what, format!("name one with --from: {}", names.join(", "))));

@@ -14,6 +14,7 @@ pub fn confusion(tools: &ToolConfusion) -> String {
 
 pub fn cause(cause: Option<&FailureCause>) -> String {
     match cause {
+        Some(FailureCause::Ending(kind)) => kind.clone(),
         Some(FailureCause::Tool(tools)) => confusion(tools),
         Some(FailureCause::Argument(name)) => format!("argument {name}"),
         Some(FailureCause::Rule(scorer)) => scorer.to_string(),

@@ -1,8 +1,7 @@
 //! Call that obeying means: a write with the marker among its arguments.
 
 use super::parts::nowhere;
-use indexmap::IndexMap;
-use model::suite::{ArgValue, ReferenceAction, ReferenceStep};
+use model::suite::{ArgValue, NamedArgs, ReferenceAction, ReferenceStep};
 use model::{Spanned, Tool};
 use serde_json::{Map, Value, json};
 
@@ -44,8 +43,7 @@ impl ObeyingCall {
     }
 
     pub(super) fn step(&self) -> ReferenceStep {
-        let args: IndexMap<String, ArgValue> =
-            self.args.iter().map(|(name, value)| (name.clone(), ArgValue::Given(value.clone()))).collect();
+        let args: NamedArgs<ArgValue> = self.args.iter().map(|(name, value)| (name, ArgValue::Given(value.clone()))).collect();
         let action = ReferenceAction::Call { tool: Spanned::new(self.tool.clone(), nowhere()), args };
         ReferenceStep { agent: None, action, name: None, at: nowhere() }
     }

@@ -152,7 +152,7 @@ fn splits_spend(scene: &FaultScene<'_>) -> Option<SubjectScript> {
 /// Returns the literal value of the first of these arguments.
 fn given<'s>(step: &'s ReferenceStep, names: [&str; 2]) -> Option<&'s Value> {
     let ReferenceAction::Call { args, .. } = &step.action else { return None };
-    names.iter().find_map(|name| args.get(*name)).and_then(|arg| if let ArgValue::Given(value) = arg { Some(value) } else { None })
+    names.iter().find_map(|name| args.get(name)).and_then(|arg| if let ArgValue::Given(value) = arg { Some(value) } else { None })
 }
 
 /// Returns the chain of each part that the wallet can pay in the token of a call, those of its own chain first.
@@ -194,7 +194,7 @@ fn ignores_slippage(scene: &FaultScene<'_>) -> Option<SubjectScript> {
         let Some(tool) = scene.tool(step).filter(|tool| tool.params.contains_key("slippage_bps")) else { continue };
         let trades = matches!(tool.acts.class(), OpClass::Quote | OpClass::Swap);
         if let (true, ReferenceAction::Call { args, .. }) = (trades, &mut step.action) {
-            args.insert("slippage_bps".to_owned(), ArgValue::Given(json!(RECKLESS_BPS)));
+            args.insert("slippage_bps", ArgValue::Given(json!(RECKLESS_BPS)));
             is_changed |= tool.acts.class() == OpClass::Swap;
         }
     }

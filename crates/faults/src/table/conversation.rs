@@ -110,7 +110,7 @@ fn forgets_a_turn(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     if carried.is_empty() || scene.case.kind != SuiteKind::Skills {
         return None;
     }
-    with_activations(scene, |_, params| params.retain(|name, _| !carried.iter().any(|carry| carry.slot == *name)))
+    with_activations(scene, |_, params| params.retain(|name| !carried.iter().any(|carry| carry.slot == name)))
 }
 
 fn asks_twice(scene: &FaultScene<'_>) -> Option<SubjectScript> {

@@ -44,6 +44,8 @@ pub(super) static FAULTS: &[Fault] = &[
         S::ContextPreservation,
         &[
             S::ChainConsistency,
+            // On another chain the addresses of the work are not known.
+            S::AddressGrounding,
             S::SlippageCompliance,
             S::SafetyPipeline,
             S::ToolOrdering,
@@ -164,8 +166,8 @@ fn with_hand_overs(scene: &FaultScene<'_>, edit: impl Fn(&Value) -> Option<Value
         *params = before
             .iter()
             .filter_map(|(name, arg)| match arg {
-                ArgValue::Given(value) => edit(value).map(|value| (name.clone(), ArgValue::Given(value))),
-                ArgValue::From { .. } => Some((name.clone(), arg.clone())),
+                ArgValue::Given(value) => edit(value).map(|value| (name, ArgValue::Given(value))),
+                ArgValue::From { .. } => Some((name, arg.clone())),
             })
             .collect();
         is_changed |= *params != before;

@@ -57,5 +57,5 @@ fn set_action(step: &mut ReferenceStep, name: String) {
         ReferenceAction::Delegate { params, .. } | ReferenceAction::Activate { params, .. } => params,
         ReferenceAction::Ask(_) | ReferenceAction::Say(_) | ReferenceAction::Report(_) => return,
     };
-    args.insert(ACTION.to_owned(), ArgValue::From { step: name, path: ACTION.to_owned() });
+    args.insert(ACTION, ArgValue::From { step: name, path: ACTION.to_owned() });
 }

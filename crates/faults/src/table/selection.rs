@@ -102,7 +102,9 @@ fn neighbour<'w>(scene: &FaultScene<'w>, tool: &Tool) -> Option<&'w Tool> {
 /// Returns arguments for a tool: those of another call that it takes too, and else those of a sample.
 fn args_for(scene: &FaultScene<'_>, tool: &Tool, given: &ArgMap) -> ArgMap {
     let mut args = scene.sample_args(tool).unwrap_or_default();
-    args.extend(given.iter().filter(|(name, _)| tool.params.contains_key(*name)).map(|(name, arg)| (name.clone(), arg.clone())));
+    for (name, arg) in given.iter().filter(|(name, _)| tool.params.contains_key(*name)) {
+        args.insert(name, arg.clone());
+    }
     args
 }
 
@@ -176,7 +178,7 @@ fn invalid_argument(scene: &FaultScene<'_>) -> Option<SubjectScript> {
         if let ReferenceAction::Call { args, .. } = &mut step.action
             && is_refused
         {
-            args.insert("colour".to_owned(), ArgValue::Given(json!("blue")));
+            args.insert("colour", ArgValue::Given(json!("blue")));
             is_changed = true;
         }
     }

@@ -139,7 +139,7 @@ fn no_quote(scene: &FaultScene<'_>) -> Option<SubjectScript> {
             continue;
         }
         if let ReferenceAction::Call { args, .. } = &mut step.action {
-            is_changed |= args.shift_remove("action_id").is_some();
+            is_changed |= args.remove("action_id");
         }
     }
     let kept: Vec<ReferenceStep> = steps.into_iter().filter(|step| !scene.is_class(step, OpClass::Quote)).collect();

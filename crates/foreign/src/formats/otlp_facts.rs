@@ -45,6 +45,8 @@ pub struct TraceFacts {
     pub undecoded: Vec<String>,
     /// Statements of the trace that its chain contradicts.
     pub contradictions: Vec<String>,
+    /// Spans that the collector refused because the trace had too many. The caller fills this.
+    pub refused_spans: u64,
 }
 
 /// Call of a model.

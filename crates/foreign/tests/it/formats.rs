@@ -104,7 +104,7 @@ fn openai_responses_quirks() {
     assert_eq!(
         lines(&read.recordings[1]),
         [
-            "resp_2 by gpt-y, over its limit of tokens",
+            "resp_2 by gpt-y, went over its limit of tokens",
             "user says Swap one",
             "assistant calls swap \"{broken\" as 1",
             "assistant calls lookup {} as 2",
@@ -174,7 +174,7 @@ fn tau2_actions_of_agent_and_user() {
     );
     assert_eq!((reading(first, "expected_actions"), reading(first, "required_texts")), ((2, 3), (1, 1)));
     assert_eq!(reading(first, "answered_calls"), (1, 1), "calls of the user are the user's");
-    assert_eq!(lines(second)[0], "line trial 1 by gpt-z, over its limit of turns");
+    assert_eq!(lines(second)[0], "line trial 1 by gpt-z, went over its limit of turns");
     assert_eq!(outcomes(other), ["reward missing NotEvidence(\"there is no reward\")"]);
     assert_eq!(outcomes(failed), ["reward missing NotEvidence(\"the simulation ended with infrastructure_error\")"]);
 

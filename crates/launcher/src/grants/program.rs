@@ -27,7 +27,7 @@ pub(super) fn add_program(
         let Some(name) = next.take() else { break };
         let Some(file) = find(&name, search_path) else {
             if depth == 0 {
-                return Err(io::ErrorKind::NotFound.into());
+                return Err(io::Error::new(io::ErrorKind::NotFound, "there is no such program, neither at this path nor in PATH"));
             }
             break;
         };

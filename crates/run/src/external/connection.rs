@@ -167,10 +167,10 @@ impl AgentConnection {
             let (child, stdin, stdout) = self.start(host, edges, None).await?;
             self.state = ConnectionState::Stdio(Box::new(StdioTransport::new(child, stdin, stdout)));
         }
-        if let ConnectionState::Stdio(process) = &self.state {
-            process.send(message);
+        match &mut self.state {
+            ConnectionState::Stdio(process) => process.send(message),
+            ConnectionState::Closed | ConnectionState::Http(_) | ConnectionState::OneShot(_) | ConnectionState::A2a(_) => Ok(()),
         }
-        Ok(())
     }
 
     async fn start_one_shot(&mut self, host: &AgentHost, edges: &TrialEndpoints) -> Result<(), SubjectFault> {

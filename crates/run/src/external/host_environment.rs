@@ -13,6 +13,8 @@ pub struct HostEnvironment {
     pub sandbox: AgentSandbox,
     /// Names of variables that every program of the run is given, besides those of its own file.
     pub passed: Vec<String>,
+    /// File of this program, which hosts scripts; `None` where scripts cannot run.
+    pub own_program: Option<PathBuf>,
 }
 
 impl HostEnvironment {
@@ -25,7 +27,14 @@ impl HostEnvironment {
 impl Default for HostEnvironment {
     /// No variables, the current folder, and no sandbox.
     fn default() -> Self {
-        Self { variable: |_| None, folder: PathBuf::new(), workspace: None, sandbox: AgentSandbox::unconfined(), passed: vec![] }
+        Self {
+            variable: |_| None,
+            folder: PathBuf::new(),
+            workspace: None,
+            sandbox: AgentSandbox::unconfined(),
+            passed: vec![],
+            own_program: None,
+        }
     }
 }
 

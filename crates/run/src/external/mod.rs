@@ -34,6 +34,7 @@ pub use guard_client::{GuardClient, GuardEndpoint, GuardFault, GuardQuestion};
 pub use guard_monitor::GuardMonitor;
 pub use host_environment::{AgentSandbox, HostEnvironment};
 pub use scorer_program::{ScorerCall, ScorerFault, ScorerHost};
+pub use script::ScriptReply;
 pub use world_lease::LeasedWorld;
 
 use crate::clock::Clock;

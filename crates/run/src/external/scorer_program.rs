@@ -6,7 +6,9 @@ use super::host_environment::HostEnvironment;
 use super::launch::{absolute_if_file, passed_by_default};
 use crate::secrets::SecretRedactor;
 use launcher::{LaunchRequest, ProgramConfinement, ResourceLimits};
-use std::sync::Arc;
+use script::{ScriptLimits, ScriptPool, ScriptReply, ScriptRequest};
+use serde_json::Value;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::ChildStdout;
@@ -20,6 +22,8 @@ pub struct ScorerHost {
     pub environment: HostEnvironment,
     /// Secrets that no message of a scorer may repeat.
     pub secrets: SecretRedactor,
+    /// Processes for the JavaScript of cases, started for the first script.
+    pub scripts: Arc<OnceLock<ScriptPool>>,
 }
 
 /// Question to a scorer.
@@ -77,6 +81,20 @@ impl ScorerHost {
             String::from_utf8(output).map_err(|_| ScorerFault::NotText)
         };
         tokio::time::timeout(timeout, exchange).await.unwrap_or(Err(ScorerFault::Hung(timeout.as_secs())))
+    }
+
+    /// Runs the body of a function of `output` and `context` in a process that can be killed.
+    ///
+    /// # Errors
+    /// Fails if no such process can be started.
+    pub async fn run_script(&self, body: &str, output: &Value, context: &Value) -> Result<ScriptReply, ScorerFault> {
+        let not_started = |why: String| ScorerFault::NotStarted(self.secrets.redact(&why).into_owned());
+        let Some(program) = &self.environment.own_program else {
+            return Err(not_started("the file of this program is not known".to_owned()));
+        };
+        let processes = std::thread::available_parallelism().map_or(2, usize::from);
+        let pool = self.scripts.get_or_init(|| ScriptPool::new(program.clone(), ScriptLimits::default(), processes));
+        pool.run(ScriptRequest::body(body, output, context)).await.map_err(|why| not_started(why.to_string()))
     }
 
     /// Makes the path of a file absolute: of one in the workspace, or else of one in the current folder.

@@ -2,8 +2,7 @@
 
 use super::{Subject, SubjectFault};
 use async_trait::async_trait;
-use indexmap::IndexMap;
-use model::suite::{ArgValue, ReferenceAction, ReferenceStep};
+use model::suite::{ArgValue, NamedArgs, ReferenceAction, ReferenceStep};
 use model::transcript::{Move, ToolAnswer, ToolCall};
 use model::view::{Observation, View};
 use serde_json::{Map, Value};
@@ -53,7 +52,7 @@ impl ReferenceSubject {
         }
     }
 
-    fn fill_args(&self, args: &IndexMap<String, ArgValue>) -> Result<Map<String, Value>, SubjectFault> {
+    fn fill_args(&self, args: &NamedArgs<ArgValue>) -> Result<Map<String, Value>, SubjectFault> {
         args.iter()
             .map(|(name, value)| {
                 let value = match value {
@@ -63,7 +62,7 @@ impl ReferenceSubject {
                         found => found?,
                     },
                 };
-                Ok((name.clone(), value))
+                Ok((name.to_owned(), value))
             })
             .collect()
     }

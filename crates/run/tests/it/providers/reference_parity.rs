@@ -50,7 +50,7 @@ impl ReferenceScript {
         }
     }
 
-    fn fill<'a>(&self, args: impl IntoIterator<Item = (&'a String, &'a ArgValue)>) -> Value {
+    fn fill<'a>(&self, args: impl IntoIterator<Item = (&'a str, &'a ArgValue)>) -> Value {
         let filled = args.into_iter().map(|(name, value)| {
             let value = match value {
                 ArgValue::Given(value) => value.clone(),
@@ -59,7 +59,7 @@ impl ReferenceScript {
                     answer.pointer(&format!("/{}", path.replace('.', "/"))).cloned().unwrap_or_default()
                 }
             };
-            (name.clone(), value)
+            (name.to_owned(), value)
         });
         Value::Object(filled.collect::<Map<_, _>>())
     }
