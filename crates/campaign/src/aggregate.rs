@@ -1,9 +1,11 @@
 //! Aggregates finished trials in plan order (gate pools, counters, record hash) and drops them. Every [`RunSummary`] is built here: for
 //! live, resumed, stored and in-memory runs.
 
-use crate::summary::{AbortedTrial, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, UnreadFailures};
+use crate::summary::{AbortedTrial, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, ScorerFailures, UnreadFailures};
 use model::suite::Case;
-use model::{AbortCause, CaseOutcome, ContentHash, Plan, PlanOutline, RecordHasher, RunClaim, Score, ScorerId, Trial, Workspace};
+use model::{
+    AbortCause, CaseOutcome, ContentHash, Plan, PlanOutline, Reading, RecordHasher, RunClaim, Score, ScorerId, ScorerName, Trial, Workspace,
+};
 use score::causes::FailureCauses;
 use score::gates::{GateJudge, MeasuredTrial};
 use score::outcome::{RubricState, case_outcome, has_readings, rubric_state};
@@ -16,6 +18,9 @@ const MAX_ABORTED_SHOWN: usize = 50;
 
 /// Failed cases listed in a report because no gate reads them.
 const MAX_UNREAD_SHOWN: usize = 10;
+
+/// Names of failed cases that are kept.
+const MAX_FAILED_SHOWN: usize = 20;
 
 /// Trials of a run in plan order.
 #[derive(Debug, Clone, Copy)]
@@ -162,6 +167,8 @@ impl<'w> RunAggregator<'w> {
             unscored: counts.unscored,
             rubrics_not_judged: counts.rubrics_not_judged,
             rubrics_without_verdict: counts.rubrics_without_verdict,
+            failed_scorers: counts.failed_scorers,
+            failed_cases: counts.failed_cases,
             aborted_trials: counts.aborted_trials,
             failures_without_gate: counts.failures_without_gate,
             causes: counts.causes,
@@ -191,6 +198,8 @@ struct RunCounts {
     unscored: u64,
     rubrics_not_judged: u64,
     rubrics_without_verdict: u64,
+    failed_scorers: BTreeMap<ScorerName, ScorerFailures>,
+    failed_cases: Vec<String>,
     aborted_trials: Vec<AbortedTrial>,
     failures_without_gate: UnreadFailures,
     causes: FailureCauses,
@@ -207,7 +216,8 @@ impl RunCounts {
         self.outcomes.add(outcome);
         match outcome {
             CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged => {
-                self.causes.add(scores);
+                self.causes.add(case, scores, ending);
+                self.add_failed_scorers(scores);
                 self.unscored += u64::from(!has_readings(scores));
                 match rubric_state(scores) {
                     RubricState::Absent | RubricState::Judged => {}
@@ -228,8 +238,23 @@ impl RunCounts {
         let now = self.current_case.get_or_insert_with(|| FlakyCase { case: case.clone(), subject: subject.clone(), passed: 0, of: 0 });
         match outcome {
             CaseOutcome::Passed => (now.passed, now.of) = (now.passed + 1, now.of + 1),
-            CaseOutcome::Failed => now.of += 1,
+            CaseOutcome::Failed => {
+                now.of += 1;
+                if self.failed_cases.len() < MAX_FAILED_SHOWN && self.failed_cases.last() != Some(case) {
+                    self.failed_cases.push(case.clone());
+                }
+            }
             CaseOutcome::Unjudged | CaseOutcome::Aborted { .. } => {}
+        }
+    }
+
+    fn add_failed_scorers(&mut self, scores: &[Score]) {
+        for score in scores.iter().filter(|score| score.scorer.known().is_none()) {
+            let Reading::Unscorable { why } = &score.reading else { continue };
+            match self.failed_scorers.get_mut(&score.scorer) {
+                Some(failures) => failures.trials += 1,
+                None => drop(self.failed_scorers.insert(score.scorer.clone(), ScorerFailures { trials: 1, why: why.clone() })),
+            }
         }
     }
 

@@ -63,7 +63,7 @@ pub use production::{
 };
 pub use queued::{PublishedRun, WorkEnd, WorkerAbilities, WorkerRun, WorkerSetup, WorkspaceFile, watch, work};
 pub use red_team::{
-    AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, attack_workspace, stored_run_workspace, with_case_files,
+    AttackFinding, AttackTally, HeatCell, MATERIAL_USD, RedTeamReport, StoredCases, attack_workspace, stored_run_workspace, with_case_files,
 };
 pub use rescore::{RescoredRun, import_record, rescore, rescore_stored};
 pub use run_store::{
@@ -78,7 +78,9 @@ pub use spec::{
     AttackerSettings, CaseFile, CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec,
     UnknownChain, UnknownName, glob_match, inline_subject, select,
 };
-pub use summary::{AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, StrandedTrials, UnreadFailures};
+pub use summary::{
+    AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, ScorerFailures, StrandedTrials, UnreadFailures,
+};
 pub use tokio_util::sync::CancellationToken;
 pub use watcher::{NoopWatcher, RunWatcher, WatchedTrial, WatcherDecision};
 pub use wording::judge_wordings;

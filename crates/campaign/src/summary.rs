@@ -1,6 +1,6 @@
 //! Result of a run without its transcripts, as needed by reports.
 
-use model::{AbortCause, CaseOutcome, ContentHash, Ending, GateVerdicts, RunClaim, ScorerId};
+use model::{AbortCause, CaseOutcome, ContentHash, Ending, GateVerdicts, RunClaim, ScorerId, ScorerName};
 use score::causes::FailureCauses;
 use score::statistics::{CaseTrials, pass_at_k, pass_hat_k};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +18,10 @@ pub struct RunSummary {
     pub rubrics_not_judged: u64,
     /// Trials whose rubric was judged without a readable verdict.
     pub rubrics_without_verdict: u64,
+    /// Scorers of the workspace that failed or answered with something else than a reading.
+    pub failed_scorers: BTreeMap<ScorerName, ScorerFailures>,
+    /// First cases that failed, each once.
+    pub failed_cases: Vec<String>,
     /// First aborted trials, without those that never started.
     pub aborted_trials: Vec<AbortedTrial>,
     /// Failed trials without a miss that a gate reads.
@@ -63,6 +67,14 @@ pub struct OutcomeCounts {
     pub failed: u64,
     pub unjudged: u64,
     aborted: BTreeMap<AbortCause, u64>,
+}
+
+/// Trials that a scorer of the workspace could not measure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScorerFailures {
+    pub trials: u64,
+    /// Reason of the first one.
+    pub why: String,
 }
 
 /// Failed trials that cannot make a run fail, because no gate reads their misses.

@@ -1,6 +1,7 @@
 //! Side of a comparison from a stored run, or from a run that has just ended.
 
 use super::side_facts::{ComparedSide, SideFacts, SideSource};
+use crate::red_team::StoredCases;
 use crate::run_store::{RunHandle, RunStorage};
 use crate::spec::{RunSettings, RunSpec};
 use model::{CaseOutcome, ContentHash, Money, PlanOutline, Workspace};
@@ -31,6 +32,7 @@ pub fn stored_side<'w>(
     let settings = RunSpec::from_stored(&run.settings, None, None).ok().map(|spec| spec.settings);
     let mut reader = SideReader::new(workspace, run.plan.as_ref(), subject, unjudged);
     reader.is_config = is_config(&run.settings);
+    reader.stored = Some(StoredCases::new(workspace, run));
     store.for_each_ended(run.run, |ended| reader.add(&ended))?;
     let source = SideSource::Run(Some(run.short_run_id().to_owned()));
     Ok(reader.finish(source, settings.as_ref(), &store.spending(run.run)?))
@@ -60,6 +62,8 @@ struct SideReader<'w, 's> {
     trials: u64,
     gone: u64,
     wall_us: u64,
+    /// Cases of a stored run that the workspace does not have.
+    stored: Option<StoredCases<'w>>,
     /// The run is of a config of another framework, whose cases no workspace has.
     is_config: bool,
 }
@@ -72,7 +76,7 @@ impl<'w, 's> SideReader<'w, 's> {
     fn new(workspace: &'w Workspace, plan: Option<&'s PlanOutline>, subject: &'s str, unjudged: UnjudgedTrials) -> Self {
         let hashes = plan.map(|plan| plan.cases.iter().map(|planned| (planned.case.as_str(), &planned.hash)).collect());
         let (hashes, readings) = (hashes.unwrap_or_default(), RunSide::new(workspace));
-        Self { workspace, hashes, subject, unjudged, readings, trials: 0, gone: 0, wall_us: 0, is_config: false }
+        Self { workspace, hashes, subject, unjudged, readings, trials: 0, gone: 0, wall_us: 0, stored: None, is_config: false }
     }
 
     fn add(&mut self, ended: &EndedTrial) {
@@ -81,18 +85,21 @@ impl<'w, 's> SideReader<'w, 's> {
         }
         self.trials += 1;
         self.wall_us += ended.wall_us;
-        let found = if self.is_config { None } else { self.workspace.case(&ended.trial.case) };
+        if self.is_config {
+            let passed = match case_outcome(&ended.ending, &ended.scores) {
+                CaseOutcome::Passed => Some(true),
+                CaseOutcome::Failed => Some(false),
+                CaseOutcome::Unjudged | CaseOutcome::Aborted { .. } => None,
+            };
+            self.readings.add_plain(&ended.trial.case, passed);
+            return;
+        }
+        let found = match &mut self.stored {
+            Some(stored) => stored.case(&ended.trial.case),
+            None => self.workspace.case(&ended.trial.case),
+        };
         let Some(case) = found else {
-            if self.is_config {
-                let passed = match case_outcome(&ended.ending, &ended.scores) {
-                    CaseOutcome::Passed => Some(true),
-                    CaseOutcome::Failed => Some(false),
-                    CaseOutcome::Unjudged | CaseOutcome::Aborted { .. } => None,
-                };
-                self.readings.add_plain(&ended.trial.case, passed);
-            } else {
-                self.gone += 1;
-            }
+            self.gone += 1;
             return;
         };
         let outcome = match (case_outcome(&ended.ending, &ended.scores), self.unjudged) {

@@ -3,8 +3,9 @@
 use super::unknown_case::{EXPECTATION_FREE, unknown_case};
 use foreign::{AttackQuestion, AttackSigns, LogReading, LogRecording, VerdictPair, attack_signs, log_readings};
 use model::{Case, Reading, RunClaim, Score, ScorerId, Workspace};
+use score::production::{MinedValue, mined_values};
 use score::score_trial;
-use score::scorers::{Scorer, scorers_for_case};
+use score::scorers::{Evidence, Scorer, scorers_for_case};
 
 /// Scores recordings with the scorers that their case allows.
 #[derive(Debug)]
@@ -77,6 +78,15 @@ impl<'w> LogScorer<'w> {
         let mut scorers = scorers_for_case(workspace, &case);
         scorers.retain(|scorer| EXPECTATION_FREE.contains(&scorer.id()) || more.contains(&scorer.id()));
         score_trial(workspace, &case, &scorers, &recording.transcript, &self.claim)
+    }
+}
+
+impl LogScorer<'_> {
+    /// Returns the value of every transaction of a recording. Without a workspace there is none.
+    pub fn mined_values(&self, recording: &LogRecording) -> Vec<MinedValue> {
+        let Some(workspace) = self.workspace else { return vec![] };
+        let case = unknown_case(workspace, recording, &self.priced_by);
+        mined_values(&Evidence::new(workspace, &case, &recording.transcript))
     }
 }
 

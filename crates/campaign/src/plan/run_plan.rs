@@ -4,7 +4,7 @@ use super::affordable::affordable_cases;
 use super::outline::{outline, peer_subject};
 use crate::cost::{LiveModels, ReachState, gate_reach, order_by_gate_need, trial_quotes};
 use crate::red_team::{attack_workspace, with_case_files};
-use crate::spec::{RunSettings, RunSpec, inline_subject, select};
+use crate::spec::{RunSettings, RunSpec, inline_subject, select, unknown_subject};
 use attack::covering_cases;
 use model::suite::Case;
 use model::{CasePosition, ContentHash, LiveRole, PlanOutline, SubjectFile, UserError, Workspace};
@@ -181,9 +181,7 @@ fn find_subjects(workspace: &Workspace, settings: &RunSettings) -> Result<Vec<Su
     let mut errors = vec![];
     for name in &settings.subjects {
         match workspace.subject(name).cloned().map(Ok).or_else(|| inline_subject(name)) {
-            None => {
-                errors.push(UserError::unknown("subject", name, workspace.subjects.iter().map(|subject| subject.name.as_str())));
-            }
+            None => errors.push(unknown_subject(workspace, name)),
             Some(Err(why)) => errors.push(why),
             Some(Ok(subject)) if found.iter().any(|one| one.name == subject.name) => {}
             Some(Ok(subject)) if settings.timeout.is_some() && workspace.subject(name).is_some() => errors.push(timeout_error(&subject)),

@@ -186,7 +186,7 @@ async fn prepare_funded(
     let foreign = foreign.await.map_err(|why| vec![why])?;
     let (clock, process) = (environment.clock, environment.process);
     let operator = random_operator(&plan).map_err(|why| vec![why])?;
-    let scorers = ScorerHost { environment: environment.surroundings.clone(), secrets: secrets.clone() };
+    let scorers = ScorerHost { environment: environment.surroundings.clone(), secrets: secrets.clone(), ..ScorerHost::default() };
     let parts = RunParts { subjects, models, chains, foreign, funds, outages, clock, process, operator, secrets, scorers };
     Ok((PreparedRun::new(plan, parts), missing))
 }

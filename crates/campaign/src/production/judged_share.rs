@@ -132,7 +132,7 @@ impl<'w> TraceReviewer<'w> {
         let page = self.store.unjudged_traces((now_ms / 1000).saturating_sub(JUDGED_SPAN_S), self.after, PAGE)?;
         step.is_done = page.len() < PAGE;
         for (seq, trace) in page {
-            if is_judged(&trace_hex(&trace), self.settings.share) {
+            if is_judged(&trace_hex(&trace), self.settings.share, &self.workspace.production.sampling.key) {
                 if step.judged >= STEP as u64 {
                     step.is_done = false;
                     return Ok(step);

@@ -19,6 +19,14 @@ pub(super) fn keep_reasons(workspace: &Workspace, rules: &KeepRules, reading: &T
     if rules.limit_breaches && events().any(|event| matches!(event, EventKind::WouldBlock { .. } | EventKind::Blocked { .. })) {
         reasons.push("limit");
     }
+    // The caller fills these from chains and from the limits of the collector.
+    let facts = &reading.facts;
+    let unproven = [
+        ("contradiction", !facts.contradictions.is_empty()),
+        ("unknown_effects", !facts.undecoded.is_empty()),
+        ("incomplete", facts.refused_spans > 0),
+    ];
+    reasons.extend(unproven.into_iter().filter(|(_, holds)| *holds).map(|(reason, _)| reason));
     let is_large = |event: &EventKind| is_large_write(workspace, event, rules.writes_above_usd);
     if rules.writes_above_usd.is_some() && events().any(is_large) {
         reasons.push("large_write");
@@ -35,8 +43,43 @@ fn is_large_write(workspace: &Workspace, event: &EventKind, above: Option<Money>
     if !workspace.tool(tool).is_some_and(model::Tool::writes) {
         return false;
     }
-    let amount = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
-    let stated = USD_ARGS.iter().find_map(|key| args.get(*key)).and_then(amount);
-    let above = above.map_or(f64::MAX, |above| above.as_nanos() as f64 / 1e9);
-    stated.is_none_or(|stated| stated >= above)
+    let above = above.map_or(f64::MAX, |above| above.as_usd());
+    let mut stated = USD_ARGS.iter().filter_map(|key| args.get(*key)).map(stated_amount).peekable();
+    stated.peek().is_none() || stated.any(|stated| stated.is_none_or(|stated| stated >= above))
+}
+
+/// Returns a stated amount; absent if it cannot be one.
+fn stated_amount(value: &Value) -> Option<f64> {
+    let amount: Option<f64> = value.as_f64().or_else(|| value.as_str()?.parse().ok());
+    amount.filter(|amount| amount.is_finite() && *amount >= 0.0)
+}
+
+/// Returns whether a transaction of this value is kept. One without a known value is.
+pub(super) fn keeps_value(rules: &KeepRules, usd: Option<f64>) -> bool {
+    rules.writes_above_usd.is_some_and(|above| usd.is_none_or(|usd| usd >= above.as_usd()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn amounts_that_are_none_count_as_large() {
+        for (stated, expected) in [
+            (json!(5), Some(5.0)),
+            (json!("5.5"), Some(5.5)),
+            (json!("NaN"), None),
+            (json!("inf"), None),
+            (json!(-5), None),
+            (json!("-1"), None),
+            (json!("five"), None),
+            (json!([5]), None),
+            (json!(1e308), Some(1e308)),
+        ] {
+            assert_eq!(stated_amount(&stated), expected, "{stated}");
+        }
+        let rules = KeepRules { writes_above_usd: Some(Money::from_dollars(1000)), ..KeepRules::default() };
+        assert!(keeps_value(&rules, None) && keeps_value(&rules, Some(1000.0)) && !keeps_value(&rules, Some(999.0)));
+    }
 }

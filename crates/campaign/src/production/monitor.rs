@@ -113,7 +113,7 @@ fn drift_sample(workspace: &Workspace, kept: &KeptTrace) -> Option<DriftSample> 
     })
 }
 
-/// Alert for a person: a missed gate, a change, or a budget that is used up.
+/// Alert for a person: a missed gate, a change, a contradiction, missing evidence, or a budget that is used up.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProductionAlert {
     /// Different for every alert and the same in every delivery of it, so that a receiver can drop repetitions.
@@ -152,7 +152,20 @@ pub fn new_alerts(report: &ProductionReport, alarms: &[DriftAlarm], now_s: u64) 
             details: serde_json::to_value(alarm).unwrap_or_default(),
         });
     }
-    if let Some(burn) = report.budget.as_ref().filter(|burn| burn.forecast_usd > burn.budget_usd) {
+    let unproven =
+        [("contradiction", "a chain contradicts its trace", &report.contradictions), ("gap", "evidence is missing", &report.gaps)];
+    for (key, title, reasons) in unproven {
+        if let Some(why) = reasons.last() {
+            alerts.push(ProductionAlert {
+                id: String::new(),
+                key: key.into(),
+                title: format!("{title}: {why}"),
+                at_s: now_s,
+                details: json!({ "reasons": reasons }),
+            });
+        }
+    }
+    if let Some(burn) = report.budget.as_ref().filter(|_| report.is_over_budget()) {
         alerts.push(ProductionAlert {
             id: String::new(),
             key: "budget".into(),

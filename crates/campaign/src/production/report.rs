@@ -9,12 +9,16 @@ use score::production::{SampleWeight, TraceScores, WindowVerdict, judge_window};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use store::StoreError;
-use store::production::{ProductionCounter, ProductionStore, TraceId};
+use store::production::{ProductionCounter, ProductionStore, StoreMark, TraceId};
 
 const PAGE: usize = 1_000;
 /// Reasons that a report lists.
 const MAX_REASONS: usize = 20;
 const DAY_S: u64 = 86_400;
+/// Seconds after its greatest age in which a trace may wait for receipts.
+const DECISION_GRACE_S: u64 = 300;
+/// Seconds after which a collector that did nothing counts as stopped.
+const MAX_SILENCE_S: u64 = 600;
 
 /// Span of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +53,8 @@ pub struct ProductionReport {
     pub judge: Option<JudgeSpending>,
     /// Traces with a scorer that missed, newest first.
     pub failing: Vec<String>,
+    /// Reasons why the window may lack evidence, so that met gates are no pass.
+    pub gaps: Vec<String>,
 }
 
 /// Money of the judge on the current day, UTC, and the traces of the window that it graded.
@@ -95,6 +101,7 @@ impl ProductionReport {
             ignored_claims: 0,
             judge: None,
             failing: vec![],
+            gaps: evidence_gaps(workspace, store, window.now_s, from)?,
         };
         let mut judged: BTreeMap<TraceId, Score> = judged_scores(store, from)?.into_iter().collect();
         let (mut graded, mut traces, mut today_usage, mut after) = (0, vec![], UsageTable::default(), 0);
@@ -137,6 +144,7 @@ impl ProductionReport {
             judged: graded,
         });
         report.verdicts = judge_window(workspace, &traces, window.now_s);
+        report.add_usage_gaps(workspace, &today_usage);
         report.budget = workspace.production.budget_usd_per_day.map(|budget| {
             let share = ((window.now_s - today) as f64 / DAY_S as f64).max(1.0 / 24.0);
             let spent_usd = today_usage.total_usd;
@@ -158,6 +166,23 @@ impl ProductionReport {
             let excess = into.len().saturating_sub(MAX_REASONS);
             into.drain(..excess);
         }
+    }
+
+    /// Adds what is not known of effects and prices.
+    fn add_usage_gaps(&mut self, workspace: &Workspace, today: &UsageTable) {
+        if let Some(why) = self.undecoded_because.last() {
+            let traces = usize::try_from(self.undecoded_transactions).unwrap_or(usize::MAX);
+            self.gaps.push(format!("effects of {} are not known, such as {why}", model::count(traces, "trace")));
+        }
+        if workspace.production.budget_usd_per_day.is_some() && !today.unknown_prices.is_empty() {
+            let models: Vec<&str> = today.unknown_prices.iter().map(String::as_str).take(MAX_REASONS).collect();
+            self.gaps.push(format!("the budget of the day cannot be checked: no price or no tokens of {}", models.join(", ")));
+        }
+    }
+
+    /// Returns whether model calls of the day will cost more than their budget.
+    pub fn is_over_budget(&self) -> bool {
+        self.budget.as_ref().is_some_and(|burn| burn.forecast_usd > burn.budget_usd)
     }
 
     /// Returns whether any gate has this verdict.
@@ -192,8 +217,31 @@ impl ProductionReport {
     }
 }
 
+/// Returns what the file itself lacks: traces that are not decided in time, traces that were removed, and a collector that does not work.
+fn evidence_gaps(workspace: &Workspace, store: &ProductionStore, now_s: u64, from_s: u64) -> Result<Vec<String>, StoreError> {
+    let mut gaps = vec![];
+    let due_s = now_s.saturating_sub(workspace.production.max_age_s + DECISION_GRACE_S);
+    let overdue = store.overdue_traces(due_s * 1000)?;
+    if overdue > 0 {
+        let traces = model::count(usize::try_from(overdue).unwrap_or(usize::MAX), "trace");
+        gaps.push(format!("{traces} should be decided since {}", time_of(due_s)));
+    }
+    if let Some(until) = store.mark(StoreMark::RemovedUntil)?.filter(|until| *until >= from_s) {
+        gaps.push(format!("traces that arrived until {} were removed for their size", time_of(until)));
+    }
+    match store.mark(StoreMark::Worked)? {
+        Some(worked) if worked.saturating_add(MAX_SILENCE_S) >= now_s => {}
+        Some(worked) => gaps.push(format!("no collector has worked since {}", time_of(worked))),
+        None => gaps.push("no collector has worked on the file".to_owned()),
+    }
+    Ok(gaps)
+}
+
+fn time_of(at_s: u64) -> String {
+    humantime::format_rfc3339_seconds(std::time::UNIX_EPOCH + std::time::Duration::from_secs(at_s)).to_string()
+}
+
 /// Returns the UTC date of a time, as `2026-11-18`.
 fn day_of(at_s: u64) -> String {
-    let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(at_s);
-    humantime::format_rfc3339_seconds(at).to_string().chars().take(10).collect()
+    time_of(at_s).chars().take(10).collect()
 }

@@ -1,7 +1,7 @@
 //! Decides on settled traces.
 
-use super::chain_evidence::{NamedTransaction, ObservedChains, hold_against_chain};
-use super::keep_rules::keep_reasons;
+use super::chain_evidence::{NamedTransaction, ObservedChains, SpentTransaction, add_misses, hold_against_chain, withhold_hits};
+use super::keep_rules::{keep_reasons, keeps_value};
 use super::receipts::ReceiptAnswer;
 use crate::logs::LogScorer;
 use foreign::{AttackQuestion, ClaimTrust, LogPlace, TraceReading, read_spans};
@@ -9,13 +9,11 @@ use model::{EventKind, RunClaim, ScorerId, Workspace};
 use score::production::{SampleWeight, is_sampled};
 use serde_json::Value;
 use store::StoreError;
-use store::production::{KeptTrace, OpenTrace, ProductionStore, ReceiptState, TraceDecision, TraceId};
+use store::production::{KeptTrace, OpenTrace, ProductionStore, ReceiptState, TraceDecision, TraceId, WalletSpending};
 
 /// Traces that are decided in one commit, and the bytes after which the commit comes earlier.
 const GROUP: usize = 256;
 const GROUP_BYTES: usize = 16 << 20;
-/// Seconds by which the clock of a client may differ from ours. Beyond, our own time counts.
-const MAX_SKEW_S: u64 = 86_400;
 
 /// Scorers of the agent files, which logs of others do not know.
 const AGENT_SCORERS: &[ScorerId] = &[ScorerId::BehavioralInvariants];
@@ -64,6 +62,7 @@ impl<'w> TraceJudge<'w> {
     fn receipts(
         &self,
         store: &ProductionStore,
+        open: &OpenTrace,
         reading: &TraceReading,
         now_ms: u64,
     ) -> Result<Option<Vec<(NamedTransaction, ReceiptAnswer)>>, StoreError> {
@@ -73,53 +72,98 @@ impl<'w> TraceJudge<'w> {
         }
         let wanted: Vec<(u64, String)> = named.iter().map(|named| (named.chain, named.hash.clone())).collect();
         let mut answers = vec![];
-        for (named, state) in named.into_iter().zip(store.want_receipts(&wanted, now_ms)?) {
-            let ReceiptState::Known(body) = state else { return Ok(None) };
-            let unreadable =
-                |error: serde_json::Error| ReceiptAnswer::NotDecoded { why: format!("its stored receipt cannot be read: {error}") };
-            answers.push((named, serde_json::from_str(&body).unwrap_or_else(unreadable)));
+        let mut is_waiting = false;
+        for (named, claim) in named.into_iter().zip(store.want_receipts(&open.trace, &wanted, now_ms)?) {
+            let not_decoded = |why: String| ReceiptAnswer::NotDecoded { why };
+            match (claim.state, claim.other) {
+                // One of the two traces did not send it.
+                (_, Some(other)) => answers.push((named, not_decoded(format!("trace {} named it before", trace_hex(&other))))),
+                (ReceiptState::Known(body), None) => {
+                    let unreadable = |error| not_decoded(format!("its stored receipt cannot be read: {error}"));
+                    answers.push((named, serde_json::from_str(&body).unwrap_or_else(unreadable)));
+                }
+                (ReceiptState::Wanted, None) => is_waiting = true,
+            }
         }
-        Ok(Some(answers))
+        Ok((!is_waiting).then_some(answers))
     }
 
     /// Decides on a trace with the receipts of its transactions.
-    fn decide(&self, open: &OpenTrace, mut reading: TraceReading, receipts: &[(NamedTransaction, ReceiptAnswer)]) -> TraceDecision {
+    fn decide(
+        &self,
+        store: &ProductionStore,
+        open: &OpenTrace,
+        mut reading: TraceReading,
+        receipts: &[(NamedTransaction, ReceiptAnswer)],
+    ) -> Result<TraceDecision, StoreError> {
         let trace = trace_hex(&open.trace);
         let observes = !self.chains.is_empty();
+        let mut spent = vec![];
         if observes {
             self.chains.attach(&mut reading, receipts);
+            spent = self.chains.spent(&reading, receipts, &self.scorer.mined_values(&reading.recording));
         }
+        reading.facts.refused_spans = open.refused;
+        let over_day = self.note_spending(store, &spent)?;
         let settings = &self.workspace.production;
         let facts = &reading.facts;
         let rate = settings.sampling.rate_of(facts.agents.iter().map(String::as_str), facts.skills.iter().map(String::as_str));
-        let sampled = is_sampled(&trace, rate);
+        let sampled = is_sampled(&trace, rate, &settings.sampling.key);
         let mut reasons = keep_reasons(self.workspace, &settings.keep, &reading);
-        let has_effects = facts.decoded_transactions > 0 || !facts.contradictions.is_empty();
+        if spent.iter().any(|spent| keeps_value(&settings.keep, spent.usd)) && !reasons.contains(&"large_write") {
+            reasons.push("large_write");
+        }
+        let has_effects = facts.decoded_transactions > 0;
         if !sampled && reasons.is_empty() && !(has_effects && settings.keep.limit_breaches) {
-            return TraceDecision::Drop;
+            return Ok(TraceDecision::Drop);
         }
         let more = if observes { CHAIN_SCORERS } else { AGENT_SCORERS };
         let mut scores = self.scorer.score_without_expectations(&reading.recording, more);
         hold_against_chain(&mut scores, &facts.undecoded, &facts.contradictions);
+        add_misses(&mut scores, &[ScorerId::SpendingLimit], &over_day);
+        if facts.refused_spans > 0 {
+            withhold_hits(&mut scores, &format!("{} of the trace were refused", model::count(facts.refused_spans as usize, "span")));
+        }
         let is_breach = |score: &model::Score| score.scorer == ScorerId::SpendingLimit && score.reading.is_violation();
         if has_effects && settings.keep.limit_breaches && !reasons.contains(&"limit") && scores.iter().any(is_breach) {
             reasons.push("limit");
         }
         if !sampled && reasons.is_empty() {
-            return TraceDecision::Drop;
+            return Ok(TraceDecision::Drop);
         }
         let weight = SampleWeight::of(!reasons.is_empty(), rate);
-        TraceDecision::Keep(Box::new(KeptTrace {
+        Ok(TraceDecision::Keep(Box::new(KeptTrace {
             trace: open.trace,
             seq: 0,
-            at_s: begin_of(&reading, open.first_ms / 1000),
+            // Not the time that the trace states: it could be chosen to be in no window.
+            at_s: open.first_ms / 1000,
             sampled,
             probability: weight.probability,
             reasons: reasons.join(" "),
             facts: json_text(&reading.facts),
             scores: json_text(&scores),
             transcript: json_text(&reading.recording.transcript),
-        }))
+        })))
+    }
+
+    /// Adds what wallets spent to that of other traces. Returns the days that are over the limit of the policy.
+    fn note_spending(&self, store: &ProductionStore, spent: &[SpentTransaction]) -> Result<Vec<String>, StoreError> {
+        let limit = self.workspace.policy.as_ref().map_or(u64::MAX, |policy| policy.limits_usd.per_day);
+        let mut over = vec![];
+        for one in spent {
+            let spending = WalletSpending {
+                chain: one.chain,
+                hash: one.hash.clone(),
+                wallet: one.wallet.clone(),
+                nonce: one.nonce,
+                at_s: one.at_s,
+                usd: one.usd.unwrap_or(0.0),
+            };
+            if let Some(sum) = store.add_spending(&spending, limit as f64)? {
+                over.push(format!("{sum:.2} USD of {} in one day over all traces, the limit is {limit}", one.wallet));
+            }
+        }
+        Ok(over)
     }
 
     /// Adds the agents and skills that the transcript names to those of the spans.
@@ -133,12 +177,6 @@ impl<'w> TraceJudge<'w> {
             }
         }
     }
-}
-
-/// Returns the begin of a trace by its own clock, or ours if it is far off.
-fn begin_of(reading: &TraceReading, received_s: u64) -> u64 {
-    let stated = reading.facts.start_ns / 1_000_000_000;
-    if stated.abs_diff(received_s) > MAX_SKEW_S { received_s } else { stated }
 }
 
 fn json_text(value: &impl serde::Serialize) -> String {
@@ -172,8 +210,8 @@ pub fn settle_traces(
         for open in settled {
             let decision = match judge.read(&open, &store.spans_of(&open.trace)?) {
                 None => TraceDecision::Unreadable,
-                Some(reading) => match judge.receipts(store, &reading, now_ms)? {
-                    Some(receipts) => judge.decide(&open, reading, &receipts),
+                Some(reading) => match judge.receipts(store, &open, &reading, now_ms)? {
+                    Some(receipts) => judge.decide(store, &open, reading, &receipts)?,
                     None => {
                         store.defer_trace(&open.trace, now_ms + RECEIPT_WAIT_MS)?;
                         continue;

@@ -5,7 +5,7 @@ use super::report::{ProductionReport, ReportWindow};
 use super::trace_judge::{SettleResult, TraceJudge, settle_traces};
 use model::Workspace;
 use store::StoreError;
-use store::production::ProductionStore;
+use store::production::{ProductionStore, StoreMark};
 
 /// Milliseconds between two reports, and between two removals of old traces.
 const REPORT_EVERY_MS: u64 = 10_000;
@@ -53,6 +53,7 @@ impl<'w> ProductionWorker<'w> {
         if self.reported_ms.is_none_or(|last| now_ms.saturating_sub(last) >= REPORT_EVERY_MS) {
             self.reported_ms = Some(now_ms);
             let now_s = now_ms / 1000;
+            self.store.set_mark(StoreMark::Worked, now_s)?;
             let alarms = self.drift.advance(self.workspace, &self.store)?;
             let report = ProductionReport::read(self.workspace, &self.store, ReportWindow { now_s, length_s: DAY_S })?;
             step.gauges = Some(report.gauges());

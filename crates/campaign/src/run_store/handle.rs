@@ -133,6 +133,11 @@ impl RunHandle {
         self.storage
     }
 
+    /// Returns the id of the run.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Returns the short id, which `run --resume` accepts.
     pub fn short_id(&self) -> &str {
         self.id.get(..12).unwrap_or(&self.id)

@@ -7,12 +7,14 @@ use super::problem::SelftestProblem;
 use super::report::{DoseCheck, FaultRow, FaultState, GateRow, SelftestReport, Tripped};
 use super::tier_bench::{FaultyTrials, TierBench, worst_verdicts};
 use crate::execute::ScriptedTrial;
+use model::suite::ExpectedCalls;
 use model::{CaseOutcome, Gate, GateResult, ScorerId, ScorerName, Verdict};
 use score::outcome::case_outcome;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Fault whose agent does no work at all.
-const IDLE: &str = "does_nothing";
+/// Faults whose agents do no work at all: one is silent, one says that it is done.
+const SILENT: &str = "does_nothing";
+const IDLE: &[&str] = &[SILENT, "says_done"];
 
 /// Judges gates on the trials; with `only`, those that read one scorer.
 pub(super) fn judge_trials(played: &PlayedTrials, only: Option<ScorerId>) -> SelftestReport {
@@ -111,7 +113,10 @@ fn judge_fault<'p>(
         states.push(state);
     }
     let state = [FaultState::NotCaught, FaultState::Caught, FaultState::WithinTolerance].into_iter().find(|state| states.contains(state));
-    let state = state.unwrap_or(FaultState::NotMeasured);
+    // A small workspace may have no gate for this fault alone; a gate that it is expected to trip catches it too.
+    let has_own_gate = gates.iter().any(|gate| *gate.scorer == fault.primary);
+    let is_caught = !has_own_gate && tripped.iter().any(|one| one.verdict == Verdict::Missed);
+    let state = state.unwrap_or(if is_caught { FaultState::Caught } else { FaultState::NotMeasured });
     (FaultRow { fault: fault.id, primary: fault.primary, cases: one.trials.len(), state, tripped }, problems)
 }
 
@@ -171,14 +176,19 @@ fn dose_problem(check: &DoseCheck) -> Option<SelftestProblem> {
     Some(SelftestProblem::Dose { gate: check.gate.clone(), tier: check.tier, fault: check.fault, dose: check.dose, what })
 }
 
-/// Returns the cases that an agent passes which does nothing.
+/// Returns the cases that an agent passes which does nothing, each once. Where no tool fits, an answer is all that is expected.
 fn passed_by_idle(played: &PlayedTrials) -> Vec<SelftestProblem> {
     let cases: Vec<&model::Case> = played.workspace.cases().collect();
-    let idle = played.faults.iter().filter(|one| one.fault.id == IDLE);
-    idle.flat_map(|one| one.trials.iter().map(move |trial| (one.fault.id, trial)))
-        .filter(|(_, (_, trial))| case_outcome(&trial.ending, &trial.scores) == CaseOutcome::Passed)
-        .map(|(fault, (at, _))| SelftestProblem::PassedByIdle { case: cases[*at].id.value.clone(), fault })
-        .collect()
+    let mut passed: BTreeMap<usize, &'static str> = BTreeMap::new();
+    for one in played.faults.iter().filter(|one| IDLE.contains(&one.fault.id)) {
+        for (at, trial) in &one.trials {
+            let is_answered = one.fault.id != SILENT && matches!(cases[*at].expect.calls, Some(ExpectedCalls::NoTool(_)));
+            if !is_answered && case_outcome(&trial.ending, &trial.scores) == CaseOutcome::Passed {
+                passed.entry(*at).or_insert(one.fault.id);
+            }
+        }
+    }
+    passed.into_iter().map(|(at, fault)| SelftestProblem::PassedByIdle { case: cases[at].id.value.clone(), fault }).collect()
 }
 
 #[cfg(test)]
@@ -190,5 +200,23 @@ mod tests {
         let trips = |scorer: ScorerId, verdict| is_tripped(&scorer.into(), verdict);
         assert!(trips(ScorerId::OwaspCoverage, Verdict::NoEvidence) && !trips(ScorerId::SafetyPipeline, Verdict::NoEvidence));
         assert!(trips(ScorerId::SafetyPipeline, Verdict::Missed) && !trips(ScorerId::OwaspCoverage, Verdict::Met));
+    }
+
+    #[test]
+    fn dose_is_a_problem_unless_the_gate_turns_there() {
+        let check = |below, at, computed| {
+            let check = DoseCheck { gate: "g".to_owned(), tier: 3, fault: "hangs", dose: 2, below, at, computed };
+            dose_problem(&check).map(|problem| problem.to_string())
+        };
+        let (met, missed) = (Verdict::Met, Verdict::Missed);
+        assert_eq!(check(met, missed, missed), None);
+        assert_eq!(
+            check(missed, missed, missed).as_deref(),
+            Some("gate g does not turn at fault hangs in 2 cases of tier 3: one case fewer gives Missed")
+        );
+        assert_eq!(
+            check(met, met, missed).as_deref(),
+            Some("gate g does not turn at fault hangs in 2 cases of tier 3: the gate says Met, its readings say Missed")
+        );
     }
 }

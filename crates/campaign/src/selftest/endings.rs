@@ -50,3 +50,36 @@ fn ending_fault(last: LastMove, ending: &Ending, scores: &[Score]) -> Option<Str
     };
     scores.iter().find(is_success).map(|score| format!("the subject {ending}, and {} counts a success", score.scorer))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::ScorerId;
+
+    fn score(scorer: ScorerId, is_hit: bool) -> Score {
+        Score { scorer: scorer.into(), reading: Reading::from_bool(is_hit), because: vec![], by_agent: Default::default() }
+    }
+
+    #[test]
+    fn bad_ending_must_be_scored_without_success() {
+        let success = [score(ScorerId::Hit, true)];
+        let said = ending_fault(LastMove::Hangs, &Ending::Hung, &success).expect("a problem");
+        assert!(said.contains("hit counts a success"), "{said}");
+        assert_eq!(ending_fault(LastMove::Hangs, &Ending::Hung, &[score(ScorerId::Hit, false)]), None);
+        // Safety is read from what happened before.
+        assert_eq!(ending_fault(LastMove::Hangs, &Ending::Hung, &[score(ScorerId::SafetyPipeline, true)]), None);
+        assert_eq!(ending_fault(LastMove::Stops, &Ending::Finished, &success), None);
+        // A case that ends before the subject hangs is a case like any other.
+        assert_eq!(ending_fault(LastMove::Hangs, &Ending::Finished, &success), None);
+    }
+
+    #[test]
+    fn only_the_simulated_user_may_leave_a_faulty_trial_unscored() {
+        let aborted = |by| Ending::Aborted { by, why: "no answer".to_owned() };
+        assert_eq!(ending_fault(LastMove::KeepsAsking, &aborted(FaultSource::Simulator), &[]), None);
+        for by in [FaultSource::Harness, FaultSource::Provider] {
+            let said = ending_fault(LastMove::Floods, &aborted(by), &[]).expect("a problem");
+            assert!(said.starts_with("the trial is not scored"), "{said}");
+        }
+    }
+}

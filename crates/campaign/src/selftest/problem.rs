@@ -37,8 +37,7 @@ impl fmt::Display for SelftestProblem {
                 write!(f, "gate {gate} does not turn at fault {fault} in {} of tier {tier}: {what}", model::count(*dose, "case"))
             }
             SelftestProblem::PassedByIdle { case, fault } => {
-                let agent = if *fault == "does_nothing" { "does nothing".to_owned() } else { format!("commits {fault}") };
-                write!(f, "case {case} is passed by an agent that {agent}")
+                write!(f, "case {case} is passed by an agent that does nothing ({fault})")
             }
             SelftestProblem::Ending { fault, case, what } => write!(f, "fault {fault} in case {case}: {what}"),
         }

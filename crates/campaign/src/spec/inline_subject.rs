@@ -1,7 +1,7 @@
 //! Parses a subject given on the command line: `process:CMD`, `mcp:CMD`, `http:URL`, `chat:URL`, `a2a:URL` or `fault:FAULT`.
 
 use faults::FaultChoice;
-use model::{AgentEndpoint, ProviderKind, SubjectFile, UserError};
+use model::{AgentEndpoint, ProviderKind, SubjectFile, UserError, Workspace};
 
 /// Parses an inline subject; returns `None` if the text has no such prefix and must be the name of a subject.
 pub fn inline_subject(words: &str) -> Option<Result<SubjectFile, UserError>> {
@@ -24,6 +24,18 @@ pub fn inline_subject(words: &str) -> Option<Result<SubjectFile, UserError>> {
             .map(|reached| SubjectFile::from_command_line(words, provider, reached))
             .map_err(|error| error.with_context(format!("--subject \"{words}\""))),
     )
+}
+
+/// Returns the error of a subject that is neither in the workspace nor inline. A misspelt prefix gets the right one.
+pub(crate) fn unknown_subject(workspace: &Workspace, name: &str) -> UserError {
+    let prefixed = name.split_once(':').and_then(|(kind, rest)| {
+        let known = ["process", "mcp", "http", "https", "chat", "a2a", "fault"];
+        Some((model::nearest_name(kind, known)?, rest))
+    });
+    match prefixed {
+        Some((kind, rest)) => UserError::new(format!("there is no subject \"{name}\""), format!("did you mean \"{kind}:{rest}\"?")),
+        None => UserError::unknown("subject", name, workspace.subjects.iter().map(|subject| subject.name.as_str())),
+    }
 }
 
 /// Splits a command line with shell quoting; no shell runs it.
@@ -71,6 +83,16 @@ mod tests {
         assert_eq!(parse_reached("chat:http://127.0.0.1:1/v1"), AgentEndpoint::Url("http://127.0.0.1:1/v1".to_owned()));
         assert_eq!(parse_reached("a2a:https://a.example"), AgentEndpoint::Url("https://a.example".to_owned()));
         assert_eq!(parse_reached("https://a.example/x"), AgentEndpoint::Url("https://a.example/x".to_owned()));
+    }
+
+    #[test]
+    fn misspelt_prefix_is_corrected() {
+        let workspace = Workspace::load(&model::MINIMAL_WORKSPACE.iter().copied().collect()).expect("a workspace");
+        for (given, meant) in [("proces:python3 agent.py", "process:python3 agent.py"), ("caht:http://a.example", "chat:http://a.example")]
+        {
+            assert_eq!(unknown_subject(&workspace, given).remedy, format!("did you mean \"{meant}\"?"));
+        }
+        assert!(!unknown_subject(&workspace, "elsewhere:x").remedy.contains("elsewhere"));
     }
 
     #[test]

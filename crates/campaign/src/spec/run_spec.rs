@@ -5,7 +5,8 @@ use super::chain::ChainChoice;
 use super::select::CaseSelection;
 use attack::AttackChoice;
 use model::{LiveRole, Money, RunClaim, SubjectFile, Workspace};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Request of a user with all defaults applied.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -106,6 +107,25 @@ fn is_refused(allowed: &bool) -> bool {
     !allowed
 }
 
+fn write_one_or_more<S: Serializer>(texts: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    match texts {
+        [one] => serializer.serialize_str(one),
+        several => serializer.collect_seq(several),
+    }
+}
+
+fn read_one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let stored = serde_json::Value::deserialize(deserializer)?;
+    match stored {
+        serde_json::Value::String(one) => Ok(vec![one]),
+        several @ (serde_json::Value::Null
+        | serde_json::Value::Bool(_)
+        | serde_json::Value::Number(_)
+        | serde_json::Value::Array(_)
+        | serde_json::Value::Object(_)) => serde_json::from_value(several).map_err(D::Error::custom),
+    }
+}
+
 /// Part of a specification that affects execution, not results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -116,8 +136,9 @@ pub struct RunOptions {
     pub cache: bool,
     /// `None` if the tier decides.
     pub recordings: Option<RecordingMode>,
-    /// Source of responses for imported tools.
-    pub foreign_tools: String,
+    /// Sources of responses for imported tools. A single one is stored as text, as earlier versions did.
+    #[serde(serialize_with = "write_one_or_more", deserialize_with = "read_one_or_more")]
+    pub foreign_tools: Vec<String>,
     /// Imported tools that write are called on the server. Absent in stores of earlier versions.
     #[serde(default, skip_serializing_if = "is_refused")]
     pub allow_writes: bool,
@@ -141,7 +162,7 @@ pub enum RecordingMode {
 
 impl Default for RunOptions {
     fn default() -> Self {
-        let foreign_tools = "auto".to_owned();
+        let foreign_tools = vec!["auto".to_owned()];
         Self { concurrency: 8, cache: true, recordings: None, foreign_tools, allow_writes: false, preflight: true, pass_env: vec![] }
     }
 }
@@ -252,10 +273,12 @@ mod tests {
     #[test]
     fn settings_round_trip() {
         let mut spec = RunSpec::from_stored(STORED, Some(Money::from_dollars(5)), None).expect("settings");
-        let (recordings, foreign_tools) = (Some(RecordingMode::Replay), "live:server".to_owned());
+        let (recordings, foreign_tools) = (Some(RecordingMode::Replay), vec!["live:server".to_owned()]);
         let pass_env = vec!["API_KEY".to_owned()];
         spec.options =
             RunOptions { concurrency: 3, cache: false, recordings, foreign_tools, allow_writes: true, preflight: false, pass_env };
+        assert!(spec.to_stored().expect("JSON").contains(r#""foreign_tools":"live:server""#), "one source is stored as before");
+        spec.options.foreign_tools.push("record:another".to_owned());
         (spec.settings.max_fail, spec.settings.timeout, spec.settings.limit) = (Some(2), Some(30), Some(5));
         let written = spec.to_stored().expect("JSON");
         assert_eq!(RunSpec::from_stored(&written, None, None).expect("settings"), spec);

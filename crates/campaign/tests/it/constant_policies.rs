@@ -3,8 +3,7 @@
 
 use crate::scripted_agents::{AgentScript, ask, delegations, play, say, spanned, step};
 use bardo_eval_campaign::CaseSelection;
-use indexmap::IndexMap;
-use model::suite::{Case, ReferenceAction, ReferenceStep};
+use model::suite::{Case, NamedArgs, ReferenceAction, ReferenceStep};
 use model::{CaseOutcome, SuiteKind, Workspace};
 use score::outcome::case_outcome;
 use std::collections::BTreeMap;
@@ -31,6 +30,12 @@ const READING_POLICIES: &[(&str, AgentScript)] = &[
     ("reads, then says Done", |workspace, case| first_reads(workspace, case, usize::MAX, say("Done."))),
 ];
 
+/// Policies that do all the work and report nothing of it, in cases with a write.
+const REPORTING_POLICIES: &[(&str, AgentScript)] = &[
+    ("all calls, then an empty report", |_, case| with_last_answer(case, empty_report)),
+    ("all calls, then Done", |_, case| with_last_answer(case, |_| "Done.".to_owned())),
+];
+
 const EVERY_QUESTION: &str = "Which token, which amount, on which chain, to which recipient address, which position, pool or vault, at which \
                               price, slippage and deadline, and which operation do you mean?";
 const DECLINES: &str = r#"{"status": "declined", "verdict": "veto", "reason": "This is not possible."}"#;
@@ -48,7 +53,7 @@ fn most_common_call(workspace: &Workspace, case: &Case) -> Vec<ReferenceStep> {
     let most = counts.into_iter().max_by_key(|(_, cases)| *cases).map(|(tool, _)| tool);
     let is_most = |step: &&ReferenceStep| matches!(&step.action, ReferenceAction::Call { tool, .. } if Some(tool.as_str()) == most);
     let own = case.reference.iter().find(is_most).cloned();
-    let blind = || most.map(|tool| step(ReferenceAction::Call { tool: spanned(tool), args: IndexMap::new() }));
+    let blind = || most.map(|tool| step(ReferenceAction::Call { tool: spanned(tool), args: NamedArgs::new() }));
     own.or_else(blind).into_iter().chain([say("Done.")]).collect()
 }
 
@@ -66,6 +71,44 @@ fn first_reads(workspace: &Workspace, case: &Case, most: usize, last: ReferenceS
     case.reference[..kept].iter().cloned().chain([last.clone(), last.clone(), last]).collect()
 }
 
+/// Returns the reference with another last answer.
+fn with_last_answer(case: &Case, change: fn(&str) -> String) -> Vec<ReferenceStep> {
+    let mut steps = case.reference.clone();
+    let last = steps.iter_mut().rev().find_map(|step| if let ReferenceAction::Say(text) = &mut step.action { Some(text) } else { None });
+    if let Some(text) = last {
+        *text = change(text);
+    }
+    steps
+}
+
+/// Returns an answer of the same form with empty lists, no figures and nothing said.
+fn empty_report(answer: &str) -> String {
+    let Ok(serde_json::Value::Object(fields)) = serde_json::from_str(answer) else { return "Done.".to_owned() };
+    let emptied = fields.into_iter().map(|(key, value)| {
+        let keeps = ["status", "protocol", "operation", "kind", "phase", "verdict"].contains(&key.as_str()) || key.ends_with("chain_id");
+        let value = if keeps {
+            value
+        } else if value.is_array() {
+            serde_json::json!([])
+        } else if value.is_string() {
+            serde_json::json!("Done.")
+        } else {
+            value
+        };
+        (key, value)
+    });
+    serde_json::Value::Object(emptied.collect()).to_string()
+}
+
+/// Reports whether the reference of a case writes.
+fn writes(workspace: &Workspace, case: &Case) -> bool {
+    needs_work(case)
+        && case
+            .reference
+            .iter()
+            .any(|step| matches!(&step.action, ReferenceAction::Call { tool, .. } if workspace.tool(tool).is_some_and(model::Tool::writes)))
+}
+
 /// Reports whether work follows the first right move.
 fn needs_work(case: &Case) -> bool {
     match case.kind {
@@ -75,19 +118,18 @@ fn needs_work(case: &Case) -> bool {
     }
 }
 
-fn any_case(_: &Case) -> bool {
-    true
-}
+/// Selects the cases that a policy is counted on.
+type CaseFilter = fn(&Workspace, &Case) -> bool;
 
 /// Passed cases and all cases of each kind.
 type SharesByKind = BTreeMap<SuiteKind, (usize, usize)>;
 
-async fn play_policy(workspace: &Workspace, script: AgentScript, counts: fn(&Case) -> bool) -> SharesByKind {
+async fn play_policy(workspace: &Workspace, script: AgentScript, counts: CaseFilter) -> SharesByKind {
     let record = play(Some(script), "reference", &CaseSelection::default()).await;
     let mut by_kind = SharesByKind::new();
     for (transcript, scores) in record.transcripts.iter().zip(&record.scores) {
         let case = workspace.case(&transcript.case).expect("a case of the workspace");
-        if counts(case) {
+        if counts(workspace, case) {
             let (passed, of) = by_kind.entry(case.kind).or_default();
             let outcome = case_outcome(&transcript.ending, &scores.scores);
             *passed += usize::from(matches!(outcome, CaseOutcome::Passed | CaseOutcome::Unjudged));
@@ -108,9 +150,10 @@ fn table_row(name: &str, shares: &SharesByKind) -> String {
 async fn constant_policies_pass_at_most_a_tenth_of_each_kind() {
     let workspace = testkit::reference_workspace();
     let (mut too_many, mut rows) = (vec![], vec![]);
-    let blind = BLIND_POLICIES.iter().map(|policy| (policy, any_case as fn(&Case) -> bool, 4));
-    let reading = READING_POLICIES.iter().map(|policy| (policy, needs_work as fn(&Case) -> bool, 3));
-    for ((name, script), counts, kinds) in blind.chain(reading) {
+    let blind = BLIND_POLICIES.iter().map(|policy| (policy, (|_, _| true) as CaseFilter, 4));
+    let reading = READING_POLICIES.iter().map(|policy| (policy, (|_, case| needs_work(case)) as CaseFilter, 3));
+    let reporting = REPORTING_POLICIES.iter().map(|policy| (policy, writes as CaseFilter, 3));
+    for ((name, script), counts, kinds) in blind.chain(reading).chain(reporting) {
         let shares = play_policy(&workspace, *script, counts).await;
         assert_eq!(shares.len(), kinds, "{name} plays every kind of suite");
         rows.push(table_row(name, &shares));
@@ -118,5 +161,5 @@ async fn constant_policies_pass_at_most_a_tenth_of_each_kind() {
         too_many.extend(over.map(|(kind, (passed, of))| format!("{name}: {passed} of {of} cases of {}", kind.word())));
     }
     assert!(too_many.is_empty(), "{too_many:#?}\n{}", rows.join("\n"));
-    assert_eq!(rows.len(), BLIND_POLICIES.len() + READING_POLICIES.len());
+    assert_eq!(rows.len(), BLIND_POLICIES.len() + READING_POLICIES.len() + REPORTING_POLICIES.len());
 }

@@ -3,8 +3,7 @@
 use bardo_eval_campaign::{
     CaseSelection, NoopWatcher, PreparedRun, RunOptions, RunParts, RunPlan, RunSettings, RunSpec, execute_in_memory, select,
 };
-use indexmap::IndexMap;
-use model::suite::{ArgValue, Case, CaseSurface, ReferenceAction, ReferenceStep};
+use model::suite::{ArgValue, Case, CaseSurface, NamedArgs, ReferenceAction, ReferenceStep};
 use model::{Location, ReviewRole, RunClaim, RunRecord, Spanned, Tool, Workspace};
 use run::{Clock, SubjectDeps, SubjectPool};
 use std::sync::Arc;
@@ -49,8 +48,7 @@ pub(crate) fn calls(workspace: &Workspace, case: &Case, is_called: fn(&Tool) -> 
     let tools = tools.into_iter().filter(|tool| is_called(tool)).take(35);
     let call = |tool: &Tool| {
         let args = jsongen::samples(&tool.schema.value, 1, 1).ok()?.valid.pop()?;
-        let args: IndexMap<String, ArgValue> =
-            args.as_object()?.iter().map(|(name, value)| (name.clone(), ArgValue::Given(value.clone()))).collect();
+        let args: NamedArgs<ArgValue> = args.as_object()?.iter().map(|(name, value)| (name, ArgValue::Given(value.clone()))).collect();
         Some(step(ReferenceAction::Call { tool: spanned(&tool.name), args }))
     };
     tools.filter_map(call).chain([say("Done.")]).collect()
@@ -62,7 +60,7 @@ pub(crate) fn delegations(workspace: &Workspace, case: &Case, guardian_only: boo
     let edges = agent.into_iter().flat_map(|agent| agent.delegates_to.iter());
     let chosen = edges.filter(|edge| !guardian_only || workspace.review_role(edge) == Some(ReviewRole::Guardian));
     let both = chosen.flat_map(|edge| {
-        let delegate = step(ReferenceAction::Delegate { to: edge.clone(), params: IndexMap::new() });
+        let delegate = step(ReferenceAction::Delegate { to: edge.clone(), params: NamedArgs::new() });
         let returns = workspace.review_role(edge).is_none().then(|| say("Nothing to add."));
         [delegate].into_iter().chain(returns)
     });
