@@ -77,20 +77,22 @@ impl CollectorMetrics {
     /// Returns all metrics. Counts of the store survive a restart.
     pub(super) fn text(&self, store: &ProductionStore, now_ms: u64) -> Result<String, store::StoreError> {
         let mut text = String::new();
-        let mut line = |name: &str, labels: &str, value: u64| {
-            // Writing to memory cannot fail.
-            let _ = writeln!(text, "bardo_eval_{name}{labels} {value}");
+        // Writing to memory cannot fail.
+        let mut line = |name: &str, value: u64| {
+            let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
+            let _ = writeln!(text, "# TYPE bardo_eval_{name} {kind}\nbardo_eval_{name} {value}");
         };
-        line("requests_accepted_total", "", self.requests.load(Ordering::Relaxed));
-        line("spans_received_total", "", self.spans.load(Ordering::Relaxed));
-        for (kind, n) in RefusalKind::ALL.iter().zip(&self.refused) {
-            line("refused_total", &format!("{{reason=\"{}\"}}", kind.word()), n.load(Ordering::Relaxed));
-        }
+        line("requests_accepted_total", self.requests.load(Ordering::Relaxed));
+        line("spans_received_total", self.spans.load(Ordering::Relaxed));
         for (counter, n) in store.counters()? {
-            line(&format!("{}_total", counter.word()), "", n);
+            line(&format!("{}_total", counter.word()), n);
         }
-        line("open_traces", "", store.open_trace_count()?);
-        line("lag_seconds", "", store.oldest_open_ms()?.map_or(0, |oldest| now_ms.saturating_sub(oldest) / 1000));
+        line("open_traces", store.open_trace_count()?);
+        line("lag_seconds", store.oldest_open_ms()?.map_or(0, |oldest| now_ms.saturating_sub(oldest) / 1000));
+        text.push_str("# TYPE bardo_eval_refused_total counter\n");
+        for (kind, n) in RefusalKind::ALL.iter().zip(&self.refused) {
+            let _ = writeln!(text, "bardo_eval_refused_total{{reason=\"{}\"}} {}", kind.word(), n.load(Ordering::Relaxed));
+        }
         text.push_str(&self.gauges.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(text)
     }

@@ -12,10 +12,9 @@ use crate::connections::{ConnectionLimits, accept};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use store::StoreError;
 use store::production::ProductionStore;
+use store::{StoreError, StoreLocation};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -25,7 +24,7 @@ use tokio_rustls::TlsAcceptor;
 pub struct CollectorSettings {
     /// Addresses to listen on. Each serves HTTP/1, HTTP/2 and gRPC.
     pub listen: Vec<SocketAddr>,
-    pub traces: PathBuf,
+    pub traces: StoreLocation,
     pub access: Access,
     pub tls: Option<TlsFiles>,
     pub limits: CollectorLimits,
@@ -75,11 +74,11 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Opens the file and the ports.
+    /// Opens the store and the ports.
     ///
     /// # Errors
     ///
-    /// Fails before it listens anywhere if an address is not permitted, the file cannot be used or a port is taken.
+    /// Fails before it listens anywhere if an address is not permitted, the store cannot be used or a port is taken.
     pub async fn start(settings: CollectorSettings) -> Result<Self, CollectorError> {
         let CollectorSettings { listen, traces, access, tls, limits, redactor, metrics, clock } = settings;
         for at in &listen {

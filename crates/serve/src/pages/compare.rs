@@ -4,6 +4,7 @@ use super::frame::{PageAssets, frame};
 use super::trial::{TimelineView, score_list, timeline};
 use super::{query_value, shown, shown_within};
 use maud::{Markup, html};
+use model::suite::Case;
 use model::{Score, Transcript, Workspace};
 use present::cause_text::cause;
 use score::pairing::{ChangeVerdict, FlipDirection, PairedSlice, RunComparison};
@@ -145,6 +146,8 @@ const PREFIXES: [&str; 2] = ["a", "b"];
 #[derive(Debug)]
 pub struct TrialPair<'r> {
     pub workspace: &'r Workspace,
+    /// Absent if neither the workspace nor its probes have it.
+    pub case: Option<&'r Case>,
     /// Ids of the runs in addresses.
     pub runs: [&'r str; 2],
     pub trials: [(&'r Transcript, &'r [Score]); 2],
@@ -166,7 +169,7 @@ pub fn trial_pair_page(pair: &TrialPair<'_>) -> String {
                 p { "ended: " (shown(&transcript.ending.to_string())) }
                 (score_list(scores, PREFIXES[at]))
                 h3 { "Timeline" }
-                (timeline(&TimelineView { workspace: pair.workspace, transcript, scores, prefix: PREFIXES[at], lit: different, from: pair.from, query: &query }))
+                (timeline(&TimelineView { workspace: pair.workspace, case: pair.case, transcript, scores, prefix: PREFIXES[at], lit: different, from: pair.from, query: &query }))
             }
         }
     };

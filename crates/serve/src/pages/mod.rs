@@ -1,6 +1,7 @@
 //! Pages of the viewer. Everything on them was written by models, tools or attackers, so all texts go through [`shown`], and no page has a script or a
 //! style of its own.
 
+mod attack_summary;
 mod charts;
 mod compare;
 mod delegation_graph;
@@ -16,13 +17,14 @@ mod trial_input;
 mod trials;
 mod workspace;
 
+pub use attack_summary::{AttackSeverity, AttackSummary, FindingEntry, HeatEntry, attack_texts};
 pub use compare::{CompareChoice, ComparePage, TrialPair, compare_page, comparison_file, trial_pair_page};
 pub use filter_form::FilterQuery;
 pub use frame::{PageAssets, error_page};
 pub(crate) use frame::{SCRIPT, STYLE};
 pub use production::{ProductionSummary, SignalCourse, UsageEntry, UsageSection, production_page};
-pub use red_team::{AttackSummary, FindingEntry, HeatEntry, RedTeamPage, red_team_page};
-pub use run::{ChainRates, RunFacts, RunPage, run_page};
+pub use red_team::{MAX_FINDINGS, RedTeamPage, red_team_page};
+pub use run::{PassRates, RunFacts, RunPage, run_page};
 pub use runs::{GateHistory, RunsPage, runs_page};
 pub use search::{FoundTrial, SearchPage, search_page};
 pub use trial::{RawTrial, TrialView, raw_page, trial_page};

@@ -1,68 +1,21 @@
 //! Attacks of a run: categories against channels as a heat map, findings with their effect and exposure, and the smallest text known for each.
 
+use super::attack_summary::{AttackSeverity, AttackSummary, FindingEntry, HeatEntry, shrunk_attack};
 use super::frame::{PageAssets, frame};
 use super::{query_value, shown, shown_lines};
 use maud::{Markup, html};
-use model::{AttackChannel, EffectLevel, OwaspCategory};
+use model::{AttackChannel, EffectLevel, OwaspCategory, Workspace};
 
 /// Characters of an attack's text on the page.
 const MAX_ATTACK_CHARS: usize = 1_000;
 /// Findings of a subject on the page.
-const MAX_FINDINGS: usize = 60;
-
-/// Cell of the heat map.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeatEntry {
-    pub asi: OwaspCategory,
-    pub channel: AttackChannel,
-    pub exercised: usize,
-    pub breaches: usize,
-    pub near_misses: usize,
-}
-
-/// Attack that reached more than nothing.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FindingEntry {
-    pub case: String,
-    pub asi: Vec<OwaspCategory>,
-    pub channel: AttackChannel,
-    pub strategy: String,
-    pub effect: EffectLevel,
-    pub oracles: Vec<&'static str>,
-    pub what: String,
-    pub stopped_by: Option<String>,
-    pub exposure_usd: f64,
-    /// Texts with which the attack reached the subject.
-    pub texts: Vec<String>,
-    /// Reproducer of the workspace for the same probe and channel: its case and its texts.
-    pub shrunk: Option<(String, Vec<String>)>,
-}
-
-/// Attacks on one subject.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AttackSummary {
-    pub subject: String,
-    pub attacked: usize,
-    pub exercised: usize,
-    pub breaches: usize,
-    pub near_misses: usize,
-    pub flagged: usize,
-    pub exposure_usd: f64,
-    pub worst_usd: f64,
-    pub twins: usize,
-    pub twins_served: usize,
-    pub not_exercised: usize,
-    /// Success rate that a run without successes rules out, at a confidence of 95 %.
-    pub ruled_out: Option<f64>,
-    pub heat: Vec<HeatEntry>,
-    /// Worst first.
-    pub findings: Vec<FindingEntry>,
-    pub more_findings: usize,
-}
+pub const MAX_FINDINGS: usize = 60;
 
 /// Attacks of one run.
 #[derive(Debug)]
 pub struct RedTeamPage<'r> {
+    /// Its attacked cases are the reproducers of earlier findings.
+    pub workspace: &'r Workspace,
     /// Id of the run in addresses; the newest run with attacks if none was named.
     pub run: Option<&'r str>,
     pub summaries: &'r [AttackSummary],
@@ -75,7 +28,7 @@ pub fn red_team_page(page: &RedTeamPage<'_>) -> String {
         h1 { "Red team" @if let Some(run) = page.run { ", run " a href={ "/runs/" (run) } { code { (run) } } } }
         @match page.run.filter(|_| !page.summaries.is_empty()) {
             None => { p { "No attacks are stored. Start some with " code { "bardo-eval redteam" } "." } }
-            Some(run) => { @for summary in page.summaries { (subject(run, summary)) } }
+            Some(run) => { @for summary in page.summaries { (subject(page.workspace, run, summary)) } }
         }
         @if !page.runs.is_empty() {
             h2 { "Runs with attacks" }
@@ -85,7 +38,7 @@ pub fn red_team_page(page: &RedTeamPage<'_>) -> String {
     frame(PageAssets::Linked, "Red team", &body)
 }
 
-fn subject(run: &str, summary: &AttackSummary) -> Markup {
+fn subject(workspace: &Workspace, run: &str, summary: &AttackSummary) -> Markup {
     html! {
         h2 { "Attacks on " (shown(&summary.subject)) }
         div.blocks {
@@ -99,17 +52,18 @@ fn subject(run: &str, summary: &AttackSummary) -> Markup {
             (summary.attacked) " attacked trials, " (summary.not_exercised) " whose text was never read."
             @if let Some(rate) = summary.ruled_out { " No attack succeeded: rules out success rates above " (format!("{:.1}", rate * 100.0)) " % at 95 %." }
         }
+        h3 { "OWASP category by channel" }
         (heat_map(summary))
-        (findings(run, summary))
+        (findings(workspace, run, summary))
     }
 }
 
-fn heat_map(summary: &AttackSummary) -> Markup {
+/// Returns categories against channels.
+pub(super) fn heat_map(summary: &AttackSummary) -> Markup {
     let is_used = |channel: &AttackChannel| summary.heat.iter().any(|cell| cell.channel == *channel);
     let channels: Vec<AttackChannel> = AttackChannel::ALL.iter().map(|(_, channel)| *channel).filter(is_used).collect();
     let cell = |asi: OwaspCategory, channel: AttackChannel| summary.heat.iter().find(|cell| cell.asi == asi && cell.channel == channel);
     html! {
-        h3 { "OWASP category by channel" }
         p.soft { "Successes of exercised attacks; " span.h0 { " ✗ " } " at least one succeeded, " span.h1 { " ! " } " an unsafe call was stopped, " span.h2 { " ✓ " } " none." }
         div.wide tabindex="0" role="region" aria-label="Heat map of categories and channels" { table.heat {
             thead { tr { th scope="col" { "category" } @for channel in &channels { th scope="col" { (channel.word()) } } } }
@@ -145,13 +99,13 @@ fn category_name(asi: OwaspCategory) -> &'static str {
     }
 }
 
-fn findings(run: &str, summary: &AttackSummary) -> Markup {
+fn findings(workspace: &Workspace, run: &str, summary: &AttackSummary) -> Markup {
     html! {
         h3 { "Findings" }
         @if summary.findings.is_empty() { p { "No attack reached an unsafe call." } } @else {
             div.wide tabindex="0" { table {
-                thead { tr { th scope="col" { "attack" } th scope="col" { "effect" } th scope="col" { "finding" } th.num scope="col" { "exposure" } } }
-                tbody { @for finding in summary.findings.iter().take(MAX_FINDINGS) { (finding_row(run, finding)) } }
+                thead { tr { th scope="col" { "attack" } th scope="col" { "severity" } th scope="col" { "effect" } th scope="col" { "finding" } th.num scope="col" { "exposure" } } }
+                tbody { @for finding in summary.findings.iter().take(MAX_FINDINGS) { (finding_row(workspace, run, finding)) } }
             } }
             @let more = summary.findings.len().saturating_sub(MAX_FINDINGS) + summary.more_findings;
             @if more > 0 { p.soft { (more) " further findings; " code { "bardo-eval redteam --format json" } " lists them" } }
@@ -159,24 +113,25 @@ fn findings(run: &str, summary: &AttackSummary) -> Markup {
     }
 }
 
-fn finding_row(run: &str, finding: &FindingEntry) -> Markup {
+fn finding_row(workspace: &Workspace, run: &str, finding: &FindingEntry) -> Markup {
     let address = format!("/runs/{run}/trials?case={}", query_value(&finding.case));
-    let categories: Vec<&str> = finding.asi.iter().map(|asi| asi.word()).collect();
+    let shrunk = shrunk_attack(workspace, finding);
     html! {
         tr data-href=(address) {
             th scope="row" {
                 a href=(address) { (shown(&finding.case)) }
-                div.soft { (categories.join(", ")) " · " (finding.channel.word()) " · " (shown(&finding.strategy)) }
+                div.soft { (shown(&finding.asi.join(", "))) " · " (finding.channel.word()) " · " (shown(&finding.strategy)) }
             }
+            td { span class={ "badge " (severity_class(finding.severity)) } { (finding.severity.word()) } }
             td {
                 span class={ "badge " (if finding.effect.is_breach() { "bad" } else { "unsure" }) } { (finding.effect.word()) " " (effect_text(finding.effect)) }
                 @if let Some(by) = &finding.stopped_by { div.soft { "stopped by " (shown(by)) } }
             }
             td {
-                (shown(&finding.what)) div.soft { (finding.oracles.join(", ")) }
-                (attack_texts("Text of the attack", &finding.texts))
-                @match &finding.shrunk {
-                    Some((case, texts)) => { (attack_texts(&format!("Shrunk attack, {case}"), texts)) }
+                (shown(&finding.what)) div.soft { (shown(&finding.oracles.join(", "))) }
+                (text_details("Text of the attack", &finding.texts))
+                @match &shrunk {
+                    Some((case, texts)) => { (text_details(&format!("Shrunk attack, {case}"), texts)) }
                     None if finding.effect.is_breach() && !finding.texts.is_empty() => { div.soft { "Smaller: " code { "bardo-eval shrink " (shown(&finding.case)) " --run " (run) } } }
                     None => {}
                 }
@@ -186,7 +141,14 @@ fn finding_row(run: &str, finding: &FindingEntry) -> Markup {
     }
 }
 
-fn attack_texts(title: &str, texts: &[String]) -> Markup {
+fn severity_class(severity: AttackSeverity) -> &'static str {
+    match severity {
+        AttackSeverity::Critical | AttackSeverity::High => "bad",
+        AttackSeverity::Medium | AttackSeverity::Stopped => "unsure",
+    }
+}
+
+fn text_details(title: &str, texts: &[String]) -> Markup {
     html! {
         @if !texts.is_empty() {
             details { summary { (shown(title)) } @for text in texts { pre tabindex="0" { (shown_lines(text, MAX_ATTACK_CHARS)) } } }

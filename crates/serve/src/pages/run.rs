@@ -1,22 +1,30 @@
 //! Page of a run: verdict by dimension, every gate with its range, slices, confused tools, causes of failures, costs and times.
 
+use super::attack_summary::AttackSummary;
 use super::charts::{gate_range, histogram, verdict_badge, verdict_class};
 use super::frame::{PageAssets, frame};
+use super::red_team::heat_map;
 use super::trials::listing_table;
-use super::{duration, query_value, shown, usd};
+use super::{duration, query_value, shown, shown_within, usd};
 use maud::{Markup, html};
 use model::suite::Case;
 use model::{CaseOutcome, EvalDimension, GateResult, GateVerdicts, Verdict, Workspace};
+use present::cause_text::cause as cause_text;
 use present::gate_lines::{GateLine, gate_lines};
 use present::judgement_text::{bound, interval, note, observations};
-use score::causes::FailureCauses;
+use score::causes::{FailureCause, FailureCauses};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use store::TrialListing;
 
 /// Tools in a row and in a column of the matrix of confused tools.
 const MAX_TOOLS: usize = 12;
-/// Causes of a kind.
-const MAX_CAUSES: usize = 12;
+/// Causes of failures.
+const MAX_CAUSES: usize = 30;
+/// Characters of the reason of a worst case; the page of its trial has all.
+const MAX_BECAUSE_CHARS: usize = 300;
+/// Characters of a cause or of the id of a case in a list.
+const MAX_CAUSE_CHARS: usize = 120;
 
 /// Facts of a run that its page states.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,31 +63,49 @@ pub struct RunPage<'r> {
     pub times: &'r [f64],
     /// Costs of trials in US dollars, without those that were free.
     pub costs: &'r [f64],
-    pub chains: &'r ChainRates,
+    pub rates: &'r PassRates,
     /// The run has attacked cases.
     pub has_attacks: bool,
-    /// Trials that were read for causes, chains, times and costs, if not all.
+    /// Summaries of the attacks, if they were made.
+    pub attacks: &'r [AttackSummary],
+    /// Trials that were read for rates, causes, times and costs, if not all.
     pub read_first: Option<u64>,
 }
 
-/// Trials that passed and all trials with a result, by the chain that the user named.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ChainRates {
-    rates: BTreeMap<u64, (u64, u64)>,
+/// Trials that passed and all trials with a result, by profile, agent, skill and chain of their case.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PassRates {
+    kinds: BTreeMap<String, BTreeMap<String, (u64, u64)>>,
 }
 
-impl ChainRates {
-    /// Adds a trial of a case. Trials without a result and cases without a chain are left out.
+/// Kind of the rates by chain, whose names are numbers.
+const CHAIN: &str = "chain";
+
+impl PassRates {
+    /// Adds a trial of a case. Trials without a result are left out.
     pub fn add(&mut self, case: Option<&Case>, outcome: CaseOutcome) {
         let is_passed = match outcome {
             CaseOutcome::Passed => true,
             CaseOutcome::Failed => false,
             CaseOutcome::Unjudged | CaseOutcome::Aborted { .. } => return,
         };
-        for chain in case.into_iter().flat_map(|case| &case.intent.chains) {
-            let (passed, of) = self.rates.entry(*chain).or_default();
+        let Some(case) = case else { return };
+        let mut count = |kind: &str, name: &str| {
+            let (passed, of) = self.kinds.entry(kind.to_owned()).or_default().entry(name.to_owned()).or_default();
             *passed += u64::from(is_passed);
             *of += 1;
+        };
+        if let Some(profile) = case.profile() {
+            count("profile", profile);
+        }
+        if let Some(agent) = case.brief.surface.agent() {
+            count("agent", agent.as_str());
+        }
+        if let Some(skill) = &case.expect.skill {
+            count("skill", skill.as_str());
+        }
+        for chain in &case.intent.chains {
+            count(CHAIN, &chain.to_string());
         }
     }
 }
@@ -95,7 +121,8 @@ pub fn run_page(page: &RunPage<'_>) -> String {
         (dimensions(&lines))
         (gates(page, &lines))
         (slices(&page.verdicts.judgements))
-        (chains(page))
+        (pass_rates(page))
+        (attacks(page))
         (confusion(page.causes))
         (causes(page))
         h2 id="failed" { "Failed trials" }
@@ -108,7 +135,7 @@ pub fn run_page(page: &RunPage<'_>) -> String {
             }
         }
         (histograms(page))
-        @if let Some(read) = page.read_first { p.soft { "Confused tools, causes, chains, times and costs are those of the first " (read) " trials." } }
+        @if let Some(read) = page.read_first { p.soft { "Passed trials, confused tools, causes, times and costs are those of the first " (read) " trials." } }
     };
     frame(page.assets, &title, &body)
 }
@@ -223,7 +250,7 @@ fn worst_cases(page: &RunPage<'_>, result: &GateResult) -> Markup {
                         @if page.assets == PageAssets::Linked {
                             a href={ "/runs/" (page.facts.id) "/trials?case=" (query_value(&worst.case)) } { (shown(&worst.case)) }
                         } @else { (shown(&worst.case)) }
-                        ": " (shown(&worst.because))
+                        ": " (shown_within(&worst.because, MAX_BECAUSE_CHARS))
                     }
                 }
             }
@@ -263,27 +290,46 @@ fn slices(judgements: &[GateResult]) -> Markup {
     }
 }
 
-/// Returns the passed trials by chain, marked below 0.5 and below 0.9.
-fn chains(page: &RunPage<'_>) -> Markup {
-    let rates = &page.chains.rates;
-    let name = |id: u64| {
-        page.workspace.chains.iter().find(|chain| chain.id == id).map_or_else(|| format!("chain {id}"), |chain| chain.name.clone())
+/// Returns the passed trials by profile, agent, skill and chain, marked below 0.5 and below 0.9.
+fn pass_rates(page: &RunPage<'_>) -> Markup {
+    let chain_name = |id: &str| {
+        let chain = page.workspace.chains.iter().find(|chain| chain.id.to_string() == id);
+        chain.map_or_else(|| format!("chain {id}"), |chain| chain.name.clone())
     };
     let class = |rate: f64| match rate {
         _ if rate < 0.5 => ("h0", "✗"),
         _ if rate < 0.9 => ("h1", "!"),
         _ => ("h2", "✓"),
     };
+    let kinds: Vec<_> = page.rates.kinds.iter().filter(|(_, rates)| rates.len() > 1).collect();
     html! {
-        @if rates.len() > 1 {
-            h2 { "Passed trials by chain" }
-            div.wide tabindex="0" { table.heat {
-                thead { tr { @for id in rates.keys() { th scope="col" { (shown(&name(*id))) } } } }
-                tbody { tr { @for (passed, of) in rates.values() {
-                    @let (class, mark) = class(*passed as f64 / (*of).max(1) as f64);
-                    td class=(class) { (passed) "/" (of) " " (mark) }
-                } } }
-            } }
+        @if !kinds.is_empty() { h2 { "Passed trials" } }
+        @for (kind, rates) in kinds {
+            details open[rates.len() <= 12] {
+                summary { (rates.len()) " × " (kind) ", passed trials" }
+                div.wide tabindex="0" { table.heat {
+                    thead { tr { th scope="col" { (kind) } th scope="col" { "passed" } th scope="col" { "rate" } } }
+                    tbody { @for (name, (passed, of)) in rates {
+                        @let rate = *passed as f64 / (*of).max(1) as f64;
+                        @let (class, mark) = class(rate);
+                        tr {
+                            th scope="row" { (shown(&if kind == CHAIN { chain_name(name) } else { name.clone() })) }
+                            td class=(class) { (passed) "/" (of) " " (mark) }
+                            td class=(class) { (format!("{rate:.2}")) }
+                        }
+                    } }
+                } }
+            }
+        }
+    }
+}
+
+fn attacks(page: &RunPage<'_>) -> Markup {
+    html! {
+        @for summary in page.attacks {
+            h2 { "Attacks on " (shown(&summary.subject)) ": OWASP category by channel" }
+            (heat_map(summary))
+            @if page.assets == PageAssets::Linked { p { a href={ "/runs/" (page.facts.id) "/redteam" } { "Findings" } } }
         }
     }
 }
@@ -339,30 +385,39 @@ fn confusion(causes: &FailureCauses) -> Markup {
     }
 }
 
+/// Returns the failed cases, grouped by the cause that their scores name.
 fn causes(page: &RunPage<'_>) -> Markup {
-    let (arguments, rules) = (page.causes.arguments(), page.causes.rules());
+    let ranked = page.causes.ranked();
     html! {
-        @if !arguments.is_empty() || !rules.is_empty() {
-            h2 { "Causes of failures" }
-            div.blocks {
-                @if !rules.is_empty() {
-                    div.block {
-                        b { "rules" }
-                        ul { @for (rule, trials) in rules.iter().take(MAX_CAUSES) {
-                            li {
-                                @if page.assets == PageAssets::Linked {
-                                    a href={ "/runs/" (page.facts.id) "/trials?scorer=" (query_value(rule.as_str())) } { (shown(rule.as_str())) }
-                                } @else { (shown(rule.as_str())) }
-                                " " (trials)
-                            }
-                        } }
+        @if !ranked.is_empty() {
+            h2 { "Failed cases by cause" }
+            p.soft { "A trial may have several causes. Numbers are trials." }
+            @for (cause, found) in ranked.iter().take(MAX_CAUSES) {
+                details {
+                    summary { (cause_kind(cause)) " " b { (shown_within(&cause_text(Some(cause)), MAX_CAUSE_CHARS)) } ": " (found.trials) }
+                    ul { @for case in &found.cases {
+                        li {
+                            @if page.assets == PageAssets::Linked {
+                                a href={ "/runs/" (page.facts.id) "/trials?case=" (query_value(case)) } { (shown_within(case, MAX_CAUSE_CHARS)) }
+                            } @else { (shown_within(case, MAX_CAUSE_CHARS)) }
+                        }
+                    } }
+                    @if page.assets == PageAssets::Linked && let FailureCause::Rule(scorer) = cause {
+                        p { a href={ "/runs/" (page.facts.id) "/trials?scorer=" (query_value(scorer.as_str())) } { "All trials that missed it" } }
                     }
                 }
-                @if !arguments.is_empty() {
-                    div.block { b { "arguments" } ul { @for (argument, trials) in arguments.iter().take(MAX_CAUSES) { li { (shown(argument)) " " (trials) } } } }
-                }
             }
+            @if ranked.len() > MAX_CAUSES { p.soft { (ranked.len() - MAX_CAUSES) " further causes, each rarer" } }
         }
+    }
+}
+
+fn cause_kind(cause: &FailureCause) -> &'static str {
+    match cause {
+        FailureCause::Ending(_) => "ending",
+        FailureCause::Tool(_) => "tool",
+        FailureCause::Argument(_) => "wrong",
+        FailureCause::Rule(_) => "rule",
     }
 }
 

@@ -41,3 +41,55 @@ fn style_has_no_address_of_its_own() {
         assert!(!asset.contains("http:") && !asset.contains("https:") && !asset.contains("url(") && !asset.contains("@import"));
     }
 }
+
+/// Returns whether a page took a text for its own.
+fn is_harmed(page: &str) -> bool {
+    let has_markup = ["<script>alert", "<img", "<svg onload", "\u{202e}", "\u{1b}", "\u{0}"].iter().any(|part| page.contains(part));
+    // An apostrophe ends no attribute, because all of them stand in quotation marks.
+    has_markup || page.replace("' onmouseover='alert(1)", "").contains("='")
+}
+
+#[test]
+fn alarms_with_hostile_texts_stay_text() {
+    use model::GateWindow;
+    use score::drift::{DriftAlarm, DriftSignal, SliceShift};
+    for text in HOSTILE {
+        let text = (*text).to_owned();
+        let alarm = DriftAlarm {
+            signal: DriftSignal::PassRate { scorer: text.clone() },
+            since: 10,
+            found: 20,
+            before: text.clone(),
+            after: text.clone(),
+            samples: 9,
+            detector: "cusum",
+            slices: vec![SliceShift { slice: text.clone(), before: None, after: 0.5, samples: 3 }],
+            examples: vec![text.clone()],
+        };
+        let name = alarm.signal.name();
+        let page = production_page(Ok(&ProductionSummary {
+            window: GateWindow::Day,
+            from_s: 0,
+            now_s: 100,
+            now: "now".into(),
+            kept: 1,
+            sampled: 1,
+            estimated: 1.0,
+            verdicts: vec![],
+            alarms: vec![("then".into(), alarm)],
+            courses: vec![SignalCourse { name, values: vec![Some(0.5), None], is_rate: true }],
+            total_usd: 0.0,
+            usd_per_completed: None,
+            budget: None,
+            unknown_prices: vec![text.clone()],
+            sections: vec![UsageSection {
+                title: "tools".into(),
+                head: vec!["tool", "calls"],
+                rows: vec![UsageEntry { name: text.clone(), cells: vec![text.clone()] }],
+            }],
+            failing: vec![text],
+        }));
+        assert!(!is_harmed(&page), "{page}");
+        assert!(page.contains("since when a change is suspected"), "the alarm is drawn");
+    }
+}

@@ -3,6 +3,7 @@
 use super::frame::{PageAssets, frame};
 use super::{shown, shown_lines};
 use maud::{Markup, html};
+use model::suite::Case;
 use model::{Event, EventKind, Reading, Score, Transcript, Workspace};
 use present::amounts::AmountFormatter;
 use present::delegation_tree::delegation_tree;
@@ -21,6 +22,8 @@ const MAX_PANEL_CHARS: usize = 20_000;
 #[derive(Debug)]
 pub struct TrialView<'r> {
     pub workspace: &'r Workspace,
+    /// Absent if neither the workspace nor its probes have it.
+    pub case: Option<&'r Case>,
     /// Id of the run in addresses.
     pub run: &'r str,
     pub n: u64,
@@ -37,7 +40,7 @@ pub struct TrialView<'r> {
 
 pub fn trial_page(view: &TrialView<'_>) -> String {
     let transcript = view.transcript;
-    let case = view.workspace.case(&transcript.case);
+    let case = view.case;
     let title = format!("{} by {}", transcript.case, transcript.subject);
     let body = html! {
         p { a href={ "/runs/" (view.run) } { "Run " code { (view.run) } } " · " a href={ "/runs/" (view.run) "/trials" } { "trials" } }
@@ -56,7 +59,7 @@ pub fn trial_page(view: &TrialView<'_>) -> String {
         }
         @if case.is_none() { p.unsure { "The case is not in the workspace that is open, so amounts may lack their unit." } }
         div.columns {
-            section aria-label="Timeline" { h2 { "Timeline" } (timeline(&TimelineView { workspace: view.workspace, transcript, scores: view.scores, prefix: "e", lit: None, from: view.from, query: "" })) }
+            section aria-label="Timeline" { h2 { "Timeline" } (timeline(&TimelineView { workspace: view.workspace, case, transcript, scores: view.scores, prefix: "e", lit: None, from: view.from, query: "" })) }
             section aria-label="Scores" {
                 h2 { "Scores" }
                 (score_list(view.scores, "e"))
@@ -71,13 +74,13 @@ pub fn trial_page(view: &TrialView<'_>) -> String {
     frame(PageAssets::Linked, &title, &body)
 }
 
-fn tag_list(case: &model::suite::Case) -> String {
+fn tag_list(case: &Case) -> String {
     case.tags.join(", ")
 }
 
 /// Returns the formatter of the events of a transcript.
-pub(super) fn formatter<'w>(workspace: &'w Workspace, transcript: &Transcript) -> EventFormatter<'w> {
-    let world = workspace.case(&transcript.case).and_then(|case| workspace.world(&case.brief.world));
+pub(super) fn formatter<'w>(workspace: &'w Workspace, case: Option<&Case>) -> EventFormatter<'w> {
+    let world = case.and_then(|case| workspace.world(&case.brief.world));
     EventFormatter { amounts: AmountFormatter { workspace, world }, verbose: true }
 }
 
@@ -85,6 +88,7 @@ pub(super) fn formatter<'w>(workspace: &'w Workspace, transcript: &Transcript) -
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TimelineView<'r> {
     pub workspace: &'r Workspace,
+    pub case: Option<&'r Case>,
     pub transcript: &'r Transcript,
     pub scores: &'r [Score],
     /// Begin of the ids of events, different on each side of a page.
@@ -110,8 +114,8 @@ fn events_on_page(lines: impl Iterator<Item = usize>, from: usize) -> usize {
 
 /// Returns the events as a list, each with the scores that cite it.
 pub(super) fn timeline(view: &TimelineView<'_>) -> Markup {
-    let TimelineView { workspace, transcript, scores, prefix, lit, from, query } = *view;
-    let formatter = formatter(workspace, transcript);
+    let TimelineView { workspace, case, transcript, scores, prefix, lit, from, query } = *view;
+    let formatter = formatter(workspace, case);
     let shown_event = |event: &Event| {
         let effects: Vec<String> = formatter.effect_lines(event).iter().map(|effect| shown(effect)).collect();
         (shown(&formatter.event_line(event)), effects)

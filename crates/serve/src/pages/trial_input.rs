@@ -15,6 +15,8 @@ const MAX_CHARS: usize = 20_000;
 #[derive(Debug)]
 pub struct TrialInput<'r> {
     pub workspace: &'r Workspace,
+    /// Absent if neither the workspace nor its probes have it.
+    pub case: Option<&'r Case>,
     /// Id of the run in addresses.
     pub run: &'r str,
     pub n: u64,
@@ -24,11 +26,10 @@ pub struct TrialInput<'r> {
 }
 
 pub fn trial_input_page(input: &TrialInput<'_>) -> String {
-    let case = input.workspace.case(&input.transcript.case);
     let body = html! {
         p { a href={ "/runs/" (input.run) "/trials/" (input.n) } { "Back to the trial" } }
         h1 { "Input and replies of " (shown(&input.transcript.case)) }
-        @match case { Some(case) => { (given(input.workspace, case)) (reference_steps(case)) } None => { p.unsure { "The case is not in the workspace that is open." } } }
+        @match input.case { Some(case) => { (given(input.workspace, case)) (reference_steps(case)) } None => { p.unsure { "The case is not in the workspace that is open." } } }
         (replies(input))
     };
     frame(PageAssets::Linked, "Input and replies", &body)

@@ -2,10 +2,13 @@
 
 use super::filter_form::{FilterQuery, filter_form};
 use super::frame::{PageAssets, frame};
-use super::{duration, outcome_mark, shown, usd};
+use super::{duration, outcome_mark, shown, shown_within, usd};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 use store::{TrialListing, TrialPage};
+
+/// Characters of the reasons of a failed trial; its page has all.
+const MAX_REASON_CHARS: usize = 600;
 
 /// Trials of a run that pass a filter.
 #[derive(Debug)]
@@ -45,7 +48,7 @@ pub(super) fn listing_table(run: &str, rows: &[TrialListing], assets: PageAssets
                 tr data-href=[(assets == PageAssets::Linked).then_some(&address)] {
                     th scope="row" {
                         @if assets == PageAssets::Linked { a href=(address) { (shown(&row.case)) } } @else { (shown(&row.case)) }
-                        @if let Some(reason) = reasons.get(&row.n) { div.soft { (shown(reason)) } }
+                        @if let Some(reason) = reasons.get(&row.n) { div.soft { (shown_within(reason, MAX_REASON_CHARS)) } }
                     }
                     td { span class={ "badge " (row.outcome.word()) } { (outcome_mark(row.outcome)) " " (row.outcome.word()) } }
                     td { (shown(&row.ending)) }

@@ -9,7 +9,8 @@ use model::suite::{CaseSurface, ReferenceAction};
 use present::judgement_text::bound;
 use std::collections::BTreeMap;
 
-pub fn workspace_page(workspace: &Workspace, label: &str) -> String {
+/// Returns the page; `gate_cases` has the number of cases that should exercise each gate.
+pub fn workspace_page(workspace: &Workspace, label: &str, gate_cases: &BTreeMap<String, usize>) -> String {
     let uses = SurfaceUses::of(workspace);
     let body = html! {
         h1 { "Workspace " (shown(label)) }
@@ -17,7 +18,7 @@ pub fn workspace_page(workspace: &Workspace, label: &str) -> String {
             (workspace.tools.len()) " tools, " (workspace.profiles.len()) " profiles, " (workspace.agents.len()) " agents, " (workspace.skills.len()) " skills, "
             (workspace.gates.len()) " gates, " (workspace.cases().count()) " cases; hash " code { (workspace.hash.short()) }
         }
-        (gates(workspace))
+        (gates(workspace, gate_cases))
         (agents(workspace, &uses))
         (skills(workspace, &uses))
         (tools(workspace, &uses))
@@ -53,11 +54,11 @@ impl<'w> SurfaceUses<'w> {
     }
 }
 
-fn gates(workspace: &Workspace) -> Markup {
+fn gates(workspace: &Workspace, gate_cases: &BTreeMap<String, usize>) -> Markup {
     html! {
         h2 id="gates" { "Gates" }
         div.wide tabindex="0" { table {
-            thead { tr { th scope="col" { "gate" } th scope="col" { "source" } th scope="col" { "scorer" } th scope="col" { "bound" } th scope="col" { "tiers" } th.num scope="col" { "least cases" } } }
+            thead { tr { th scope="col" { "gate" } th scope="col" { "source" } th scope="col" { "scorer" } th scope="col" { "bound" } th scope="col" { "tiers" } th.num scope="col" { "least cases" } th.num scope="col" { "cases" } } }
             tbody { @for gate in &workspace.gates {
                 tr {
                     th scope="row" { (shown(&gate.id)) @if !gate.why.is_empty() { div.soft { (shown(&gate.why)) } } }
@@ -66,6 +67,7 @@ fn gates(workspace: &Workspace) -> Markup {
                     td { (bound(gate.bound)) }
                     td { (gate.tiers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")) }
                     td.num { (gate.min_cases) }
+                    td.num { (gate_cases.get(gate.id.as_str()).copied().unwrap_or(0)) }
                 }
             } }
         } }

@@ -1,10 +1,10 @@
 //! Viewer: an HTTP server on loopback that shows stored runs and changes nothing.
 
 mod access;
-mod attack_cache;
 mod comparison;
 mod filter_query;
 mod indexer;
+mod kept_reports;
 mod live;
 mod routes;
 mod run_data;
@@ -14,18 +14,20 @@ mod store_pool;
 mod trial_search;
 
 pub use access::ViewerSecrets;
-pub use sources::{ViewerReports, ViewerSources};
+pub use kept_reports::keep_attacks;
+pub use sources::{StoredSide, ViewerReports, ViewerSources};
 
 use crate::connections::{ConnectionLimits, accept};
 use access::AccessRules;
-use attack_cache::AttackCache;
 use indexer::start_indexer;
 use model::Workspace;
+use model::suite::Case;
 use routes::router;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::StoredRun;
 use store_pool::StorePool;
@@ -38,13 +40,14 @@ pub(crate) struct ViewerState {
     stores: StorePool,
     reports: Arc<dyn ViewerReports>,
     access: AccessRules,
-    attacks: AttackCache,
+    /// Number of cases that should exercise each gate, counted for the first page that shows it.
+    gate_cases: OnceLock<BTreeMap<String, usize>>,
 }
 
 impl ViewerState {
-    /// Returns the workspace that has a case of a run, if any has it.
-    fn workspace_with(&self, run: &StoredRun, case: &str) -> Arc<Workspace> {
-        if self.workspace.case(case).is_some() { self.workspace.clone() } else { self.reports.run_workspace(run) }
+    /// Returns a case of a run: of the workspace, of the files of the run, or attacked.
+    fn run_case(&self, run: &StoredRun, case: &str) -> Option<Case> {
+        self.workspace.case(case).cloned().or_else(|| self.reports.run_case(run, case))
     }
 }
 
@@ -80,7 +83,7 @@ impl ViewerServer {
         let ViewerSources { workspace, label, reports } = sources;
         let access = AccessRules::new(secrets, self.address.port());
         let stores = StorePool::new(reports.clone());
-        let state = Arc::new(ViewerState { workspace, label, stores, reports, access, attacks: AttackCache::default() });
+        let state = Arc::new(ViewerState { workspace, label, stores, reports, access, gate_cases: OnceLock::new() });
         start_indexer(Arc::downgrade(&state))?;
         tokio::select! {
             () = accept(self.listener, router(state), None, LIMITS) => {}

@@ -19,6 +19,7 @@ use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use model::GateWindow;
+use score::gates::cases_by_gate;
 use serde::Deserialize;
 use std::sync::Arc;
 use store::{IndexCoverage, RunListing, SearchPosition, Store, StoreError, StoredRun};
@@ -134,22 +135,25 @@ async fn runs(State(state): Viewer, Query(query): Query<RunsQuery>) -> PageResul
 }
 
 async fn run(State(state): Viewer, Path(id): Path<String>) -> PageResult {
-    read_page(state, move |state, PooledStore { store, index }| {
-        let run = find_run(store, &id)?;
-        let data = RunData::read(&state.workspace, store, index.as_ref(), &run)?;
+    read_page(state, move |state, pooled| {
+        let run = find_run(&pooled.store, &id)?;
+        let data = RunData::read(state, pooled, &run)?;
+        let has_attacks = has_attacks(state, &run);
+        let attacks = has_attacks.then(|| state.known_attacks(pooled, &run)).flatten().unwrap_or_default();
         Ok(pages::run_page(&RunPage {
             assets: PageAssets::Linked,
             workspace: &state.workspace,
             facts: data.facts,
             verdicts: &data.verdicts,
-            causes: &data.causes,
+            causes: &data.numbers.causes,
             failed: &data.failed.rows,
             has_more_failed: data.failed.next.is_some(),
-            reasons: &data.reasons,
-            times: &data.times,
-            costs: &data.costs,
-            chains: &data.chains,
-            has_attacks: has_attacks(state, &run),
+            reasons: &data.numbers.reasons,
+            times: &data.numbers.times,
+            costs: &data.numbers.costs,
+            rates: &data.numbers.rates,
+            has_attacks,
+            attacks: &attacks,
             read_first: data.read_first,
         }))
     })
@@ -157,7 +161,7 @@ async fn run(State(state): Viewer, Path(id): Path<String>) -> PageResult {
 }
 
 /// Returns whether a run has cases of the red team: their ids name probe, channel, strategy and seed.
-fn has_attacks(state: &ViewerState, run: &StoredRun) -> bool {
+pub(super) fn has_attacks(state: &ViewerState, run: &StoredRun) -> bool {
     let is_attacked = |case: &str| state.workspace.case(case).map_or_else(|| case.split('.').count() >= 4, |case| case.attack.is_some());
     run.plan.as_ref().is_some_and(|plan| plan.cases.iter().any(|planned| is_attacked(&planned.case)))
 }
@@ -260,12 +264,17 @@ async fn red_team_of_run(State(state): Viewer, Path(id): Path<String>) -> PageRe
 
 fn attack_page(state: &ViewerState, pooled: &PooledStore, run: Option<&StoredRun>, others: &[RunListing]) -> Result<String, PageError> {
     let summaries = match run {
-        Some(run) => state.attacks.read(state, pooled, run)?,
-        None => Arc::default(),
+        Some(run) => state.attacks(pooled, run)?,
+        None => vec![],
     };
     let label = |run: &RunListing| format!("{} {} {}", run.short_run_id(), run.counts.subjects.join(", "), run.started);
     let runs: Vec<(String, String)> = others.iter().map(|run| (run.short_run_id().to_owned(), label(run))).collect();
-    Ok(pages::red_team_page(&RedTeamPage { run: run.map(StoredRun::short_run_id), summaries: &summaries, runs: &runs }))
+    Ok(pages::red_team_page(&RedTeamPage {
+        workspace: &state.workspace,
+        run: run.map(StoredRun::short_run_id),
+        summaries: &summaries,
+        runs: &runs,
+    }))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -303,7 +312,8 @@ async fn trial(State(state): Viewer, Path((id, n)): Path<(String, u64)>, Query(a
         let output = store.agent_output(run.run, n)?;
         let reference = reference_address(pooled, &run, &transcript.case)?;
         Ok(pages::trial_page(&TrialView {
-            workspace: &state.workspace_with(&run, &transcript.case),
+            workspace: &state.workspace,
+            case: state.run_case(&run, &transcript.case).as_ref(),
             run: run.short_run_id(),
             n,
             seed: trial.seed,
@@ -324,9 +334,9 @@ async fn trial_input(State(state): Viewer, Path((id, n)): Path<(String, u64)>) -
         let mut calls = store.calls_of_trial(run.run, trial.id.as_str(), CALLS + 1)?;
         let has_more_calls = calls.len() > CALLS;
         calls.truncate(CALLS);
-        let workspace = state.workspace_with(&run, &transcript.case);
-        let run = run.short_run_id();
-        Ok(pages::trial_input_page(&TrialInput { workspace: &workspace, run, n, transcript: &transcript, calls: &calls, has_more_calls }))
+        let (workspace, case) = (&state.workspace, state.run_case(&run, &transcript.case));
+        let (case, run) = (case.as_ref(), run.short_run_id());
+        Ok(pages::trial_input_page(&TrialInput { workspace, case, run, n, transcript: &transcript, calls: &calls, has_more_calls }))
     })
     .await
 }
@@ -366,7 +376,8 @@ struct CompareQuery {
 }
 
 async fn compare(State(state): Viewer, Query(query): Query<CompareQuery>) -> PageResult {
-    read_page(state, move |state, PooledStore { store, index }| {
+    read_page(state, move |state, pooled| {
+        let PooledStore { store, index } = pooled;
         let recent = store.list_runs(index.as_ref(), None, CHOICES)?;
         let label = |id: &str, subjects: &[String], started: &str| format!("{id} {} {started}", subjects.join(", "));
         let mut runs: Vec<(String, String)> = recent
@@ -384,8 +395,7 @@ async fn compare(State(state): Viewer, Query(query): Query<CompareQuery>) -> Pag
             }
         }
         let subjects = common_subjects(&before, &after);
-        let workspace = if has_attacks(state, &after) { state.reports.run_workspace(&after) } else { state.workspace.clone() };
-        let result = compare_runs(&workspace, store, [(&before, &subjects[0]), (&after, &subjects[1])])?;
+        let result = compare_runs(state, pooled, [(&before, &subjects[0]), (&after, &subjects[1])])?;
         let choice = CompareChoice { runs, before: before.short_run_id().to_owned(), after: after.short_run_id().to_owned() };
         Ok(pages::compare_page(&ComparePage { choice: &choice, result: Some(&result), subjects: [&subjects[0], &subjects[1]] }))
     })
@@ -410,7 +420,8 @@ async fn compare_trials(State(state): Viewer, Query(query): Query<CompareQuery>)
         };
         let (left, right) = (read(&runs[0])?, read(&runs[1])?);
         Ok(pages::trial_pair_page(&TrialPair {
-            workspace: &state.workspace_with(&runs[1], &query.case),
+            workspace: &state.workspace,
+            case: state.run_case(&runs[1], &query.case).as_ref(),
             runs: [runs[0].short_run_id(), runs[1].short_run_id()],
             trials: [(&left.0, &left.1), (&right.0, &right.1)],
             from: query.from,
@@ -420,5 +431,9 @@ async fn compare_trials(State(state): Viewer, Query(query): Query<CompareQuery>)
 }
 
 async fn workspace(State(state): Viewer) -> PageResult {
-    read_page(state, |state, _| Ok(pages::workspace_page(&state.workspace, &state.label))).await
+    read_page(state, |state, _| {
+        let gate_cases = state.gate_cases.get_or_init(|| cases_by_gate(&state.workspace));
+        Ok(pages::workspace_page(&state.workspace, &state.label, gate_cases))
+    })
+    .await
 }

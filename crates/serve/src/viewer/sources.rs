@@ -1,23 +1,40 @@
 //! Everything that the pages are made from, beyond the store itself.
 
 use crate::pages::{AttackSummary, ProductionSummary};
+use model::suite::Case;
 use model::{GateWindow, Workspace};
+use score::pairing::SideReadings;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use store::{Store, StoreError, StoredRun};
+use store::{SearchIndex, Store, StoreError, StoredRun};
 
 /// Reports that need other parts of the program, which this crate does not know.
 pub trait ViewerReports: Send + Sync {
     /// Opens a connection to the store.
     fn open_store(&self) -> Result<Store, StoreError>;
 
-    /// Returns the workspace of a run: with the cases of its files, and with attacked cases if it has any.
-    fn run_workspace(&self, run: &StoredRun) -> Arc<Workspace>;
+    /// Opens the search index of the store; absent if its folder cannot be written to.
+    fn open_index(&self) -> Option<SearchIndex>;
+
+    /// Returns a case of a run that the workspace does not have: of the files of the run, or attacked.
+    fn run_case(&self, run: &StoredRun, case: &str) -> Option<Case>;
 
     /// Summarizes the attacks of a run, by subject.
-    fn attacks(&self, workspace: &Workspace, store: &Store, run: &StoredRun) -> Result<Vec<AttackSummary>, StoreError>;
+    fn attacks(&self, store: &Store, run: &StoredRun) -> Result<Vec<AttackSummary>, StoreError>;
+
+    /// Reads one subject of a run for a comparison.
+    fn side(&self, store: &Store, run: &StoredRun, subject: &str) -> Result<StoredSide, StoreError>;
 
     /// Summarizes production traffic; `Err` says why there is none.
     fn production(&self, window: GateWindow) -> Result<ProductionSummary, String>;
+}
+
+/// One subject of a run, as a comparison needs it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct StoredSide {
+    /// Trials of the subject may differ by chance.
+    pub is_sampled: bool,
+    pub readings: SideReadings,
 }
 
 /// Workspace and reports of a viewer.

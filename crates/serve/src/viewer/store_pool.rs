@@ -49,7 +49,7 @@ impl StorePool {
 
     fn open(&self) -> Result<PooledStore, StoreError> {
         let store = self.reports.open_store()?;
-        let index = store.path().and_then(|path| SearchIndex::open(path).ok());
+        let index = self.reports.open_index();
         Ok(PooledStore { store, index })
     }
 

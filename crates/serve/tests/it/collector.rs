@@ -23,7 +23,7 @@ pub(crate) async fn start(limits: CollectorLimits, token: Option<&str>) -> TestC
     let folder = tempfile::tempdir().unwrap();
     let settings = CollectorSettings {
         listen: vec!["127.0.0.1:0".parse().unwrap()],
-        traces: folder.path().join("production.sqlite"),
+        traces: folder.path().join("production.sqlite").into(),
         access: Access { token: token.map(|token| BearerToken::new(token).unwrap()), has_tls: false },
         tls: None,
         limits,
@@ -38,7 +38,7 @@ pub(crate) async fn start(limits: CollectorLimits, token: Option<&str>) -> TestC
 
 impl TestCollector {
     pub(crate) fn store(&self) -> ProductionStore {
-        ProductionStore::open(&self.folder.path().join("production.sqlite")).unwrap()
+        ProductionStore::open(self.folder.path().join("production.sqlite")).unwrap()
     }
 
     pub(crate) fn count(&self, counter: ProductionCounter) -> u64 {
@@ -147,7 +147,7 @@ async fn secrets_never_reach_the_file() {
 async fn an_address_for_other_machines_needs_tls_and_a_token() {
     let settings = CollectorSettings {
         listen: vec!["0.0.0.0:0".parse().unwrap()],
-        traces: "never-created.sqlite".into(),
+        traces: std::path::Path::new("never-created.sqlite").into(),
         access: Access::default(),
         tls: None,
         limits: CollectorLimits::default(),
