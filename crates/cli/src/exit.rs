@@ -11,7 +11,7 @@ pub(crate) enum ExitKind {
     Missed,
     /// Invalid arguments or files; nothing was run.
     Usage,
-    /// Aborted or unscored trials, missing evidence or rubric verdicts, failed trials that no gate reads, or nothing selected.
+    /// Aborted or unscored trials, missing evidence or rubric verdicts, failed scorers, failed trials that no gate reads, or nothing selected.
     Incomplete,
 }
 
@@ -32,6 +32,7 @@ impl ExitKind {
             || summary.outcomes.aborted() > if is_decided { not_run } else { 0 }
             || summary.unscored > 0
             || summary.rubrics_without_verdict > 0
+            || !summary.failed_scorers.is_empty()
             || summary.failures_without_gate.trials > 0
         {
             ExitKind::Incomplete

@@ -448,6 +448,64 @@ fn add_matches(folder: &Path, parts: &[&str], depth: usize, found: &mut Vec<Path
     Ok(())
 }
 
+/// Folder in the temporary folder that is locked while its process lives, and removed at its end. Folders of killed processes are removed by
+/// the next one that makes a folder with the same prefix.
+#[derive(Debug)]
+pub(crate) struct LockedFolder {
+    folder: tempfile::TempDir,
+    _lock: fs::File,
+}
+
+/// Name of the locked file in a folder.
+const FOLDER_LOCK: &str = "lock";
+/// Attempts to make a folder. One is in vain only if another process takes the new folder for that of a killed one.
+const FOLDER_ATTEMPTS: usize = 5;
+
+impl LockedFolder {
+    /// Makes a folder that other users of the machine cannot read.
+    pub(crate) fn create(prefix: &str) -> io::Result<Self> {
+        Self::create_in(&std::env::temp_dir(), prefix)
+    }
+
+    fn create_in(parent: &Path, prefix: &str) -> io::Result<Self> {
+        remove_unlocked(parent, prefix);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(prefix);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        for _ in 0..FOLDER_ATTEMPTS {
+            let folder = builder.tempdir_in(parent)?;
+            let path = folder.path().join(FOLDER_LOCK);
+            let lock = fs::File::create(&path)?;
+            lock.lock()?;
+            if path.exists() {
+                return Ok(Self { folder, _lock: lock });
+            }
+        }
+        Err(io::Error::other("a temporary folder was removed by another process"))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Removes the folders whose process has ended. Folders without a lock are about to get one, or are of others.
+fn remove_unlocked(parent: &Path, prefix: &str) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !is_folder || !entry.file_name().to_string_lossy().starts_with(prefix) {
+            continue;
+        }
+        let Ok(lock) = fs::OpenOptions::new().write(true).open(entry.path().join(FOLDER_LOCK)) else { continue };
+        if lock.try_lock().is_ok() {
+            // A folder that cannot be removed is tried again by the next process.
+            drop(fs::remove_dir_all(entry.path()));
+        }
+    }
+}
+
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
@@ -463,4 +521,30 @@ pub(crate) fn is_folder(path: &Path) -> bool {
 /// Returns true if a folder does not exist or is empty.
 pub(crate) fn is_empty(path: &Path) -> bool {
     fs::read_dir(path).map_or(!path.exists(), |mut entries| entries.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_ended_processes_are_removed_and_locked_ones_stay() {
+        let parent = tempfile::tempdir().unwrap();
+        let live = LockedFolder::create_in(parent.path(), "work.").unwrap();
+        let dead = parent.path().join("work.dead");
+        fs::create_dir_all(dead.join("evals")).unwrap();
+        fs::write(dead.join("evals/secret.yaml"), "x").unwrap();
+        fs::write(dead.join(FOLDER_LOCK), "").unwrap();
+        for other in ["work.unlocked", "other.dead"] {
+            fs::create_dir(parent.path().join(other)).unwrap();
+        }
+        fs::write(parent.path().join("other.dead").join(FOLDER_LOCK), "").unwrap();
+        let second = LockedFolder::create_in(parent.path(), "work.").unwrap();
+        assert!(!dead.exists());
+        assert!(live.path().exists() && second.path().exists());
+        assert!(parent.path().join("work.unlocked").exists() && parent.path().join("other.dead").exists());
+        let path = second.path().to_owned();
+        drop(second);
+        assert!(!path.exists());
+    }
 }

@@ -168,8 +168,9 @@ pub(crate) fn find_unfinished_run(location: &StoreLocation, wanted: Option<&str>
     Ok((store, unfinished))
 }
 
+/// Returns all runs; their plans may lack the cases.
 pub(crate) fn list_runs(location: &StoreLocation) -> Result<Vec<StoredRun>, UserError> {
-    Ok(open_store(location)?.runs()?)
+    Ok(open_store(location)?.listed_runs()?)
 }
 
 /// Fails if there is no store, or it cannot be opened. Does not count the trials of its runs.

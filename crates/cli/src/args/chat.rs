@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// Subject to talk to: a subject of the workspace, or process:CMD, http:URL, mcp:CMD
+    /// Subject to talk to: a subject of the workspace, or process:CMD, mcp:CMD, http:URL, chat:URL, a2a:URL
     #[arg(long, value_name = "NAME", default_value = "baseline")]
     pub subject: String,
     /// Use the agent, world and peers of this case; the conversation is scored against it

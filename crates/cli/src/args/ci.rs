@@ -43,7 +43,7 @@ pub(crate) struct CiPlanArgs {
 /// Options of the files for every CI system.
 #[derive(Debug, Args)]
 pub(crate) struct CiPipelineArgs {
-    /// Subject to evaluate: a subject of the workspace, or an external agent as process:CMD, mcp:CMD or http://…
+    /// Subject to evaluate: a subject of the workspace, or an external agent as process:CMD, mcp:CMD, http://…, chat:URL or a2a:URL
     /// [default: the subject of bardo-eval.yaml, else baseline]
     #[arg(long, value_name = "NAME")]
     pub subject: Option<String>,

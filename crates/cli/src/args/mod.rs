@@ -209,7 +209,7 @@ pub(crate) enum CliCommand {
     Chat(ChatArgs),
     /// Tier 5: receive production traces over OTLP, score a sample of them and raise alerts
     #[command(
-        after_help = "Examples:\n  bardo-eval collect\n  bardo-eval collect --listen 127.0.0.1:4318 --webhook https://hooks.example/alerts\n  bardo-eval collect --listen 0.0.0.0:4318 --tls-cert cert.pem --tls-key key.pem\n\nEnvironment: BARDO_EVAL_COLLECT_TOKEN is the bearer token of clients, BARDO_EVAL_WEBHOOK_SECRET signs alerts."
+        after_help = "Examples:\n  bardo-eval collect\n  bardo-eval collect --listen 127.0.0.1:4318 --webhook https://hooks.example/alerts\n  bardo-eval collect --listen 0.0.0.0:4318 --tls-cert cert.pem --tls-key key.pem\n\nEnvironment: BARDO_EVAL_COLLECT_TOKEN is the bearer token of clients, BARDO_EVAL_WEBHOOK_SECRET signs alerts, BARDO_EVAL_SAMPLING_KEY hides which traces are sampled."
     )]
     Collect(CollectArgs),
     /// Tier 5: judge the gates on collected traces, and show drift, cost and latency

@@ -1,17 +1,19 @@
 //! Arguments of `collect` and `watch`.
 
 use super::store::StoreArgs;
+use crate::store_location::parse_location;
 use clap::Args;
 use model::{GateWindow, RpcSource, RpcSourceError};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use store::StoreLocation;
 
-/// File with the production traces.
+/// Store of the production traces.
 #[derive(Debug, Args)]
 pub(crate) struct TracesArgs {
-    /// SQLite file with the production traces
-    #[arg(long, value_name = "FILE", default_value = TRACES)]
-    pub traces: PathBuf,
+    /// Store of the production traces: a SQLite file, or the URL of a PostgreSQL database (postgres://USER@HOST/DATABASE)
+    #[arg(long, value_name = "STORE", env = "BARDO_EVAL_TRACES", hide_env_values = true, default_value = TRACES, value_parser = parse_location)]
+    pub traces: StoreLocation,
 }
 
 const TRACES: &str = ".bardo-eval/production.sqlite";

@@ -177,9 +177,10 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ImportedToolArgs {
     /// Source of responses for imported tools: auto (recordings if there are any, else stubs), recorded, stub, live:CMD or live:URL
-    /// (the server itself), or record:CMD (live, and recorded in cassettes/tools.jsonl)
+    /// (the server itself), or record:CMD (live, and recorded in cassettes/tools.jsonl). A server answers only the tools that were
+    /// imported from it; may be repeated, once per server. Tools of servers not named are answered from recordings
     #[arg(long = "imported-tools", alias = "foreign-tools", value_name = "FROM", default_value = "auto")]
-    pub foreign: String,
+    pub foreign: Vec<String>,
     /// Let live:CMD and record:CMD call tools that write. Trials then run one at a time
     #[arg(long)]
     pub allow_writes: bool,

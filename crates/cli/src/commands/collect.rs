@@ -29,6 +29,9 @@ pub(crate) fn collect(io: &CliOutput, source: &WorkspaceSource, args: &CollectAr
         Err(exit) => return exit,
     };
     workspace.production.rpc.extend(args.rpc.iter().cloned());
+    if let Err(why) = traffic::read_sampling_key(&mut workspace) {
+        return report::print_refusal(io, "collect", &[why]);
+    }
     match super::block_on(serve_until_stopped(io, &workspace, args)) {
         Ok(Ok(())) => ExitKind::Clean,
         Ok(Err(why)) => report::print_refusal(io, "collect", &[why]),
@@ -46,7 +49,9 @@ async fn serve_until_stopped(io: &CliOutput, workspace: &Workspace, args: &Colle
     let lines = args.alerts.as_deref().map(files::open_append).transpose().map_err(UserError::caused_by)?;
     let settings = settings(workspace, args, clock, gauges.clone())?;
     let traces = &args.traces.traces;
-    create_parent(traces)?;
+    if let Some(path) = traces.file() {
+        create_parent(path)?;
+    }
     let drift = traffic::drift_replay(workspace, &args.reference)?;
     let fetchers = traffic::receipt_fetchers(workspace, traces)?;
     let reviewer = args.judge.as_deref().map(|judge| traffic::reviewer(workspace, traces, judge)).transpose()?;

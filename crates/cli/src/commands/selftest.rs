@@ -27,9 +27,10 @@ pub(crate) fn selftest(io: &CliOutput, source: &WorkspaceSource, args: &Selftest
         workspace: source.absolute_folder(),
         sandbox: AgentSandbox::unconfined(),
         passed: vec![],
+        own_program: env::own_program(),
     };
     let play = async {
-        let foreign = parse_tool_answers(source, &workspace, "auto", ServerAccess::default()).await?;
+        let foreign = parse_tool_answers(source, &workspace, &["auto".to_owned()], ServerAccess::default()).await?;
         Ok(play_selftest(Arc::new(workspace), SelftestSetup { mode, clock, surroundings, foreign, at_once }).await)
     };
     let played = match super::block_on(play).map_err(|error| UserError::without_remedy(error.to_string())).flatten() {

@@ -6,9 +6,13 @@ use crate::{env, stored_runs};
 use ::run::Clock;
 use ::run::providers::CassetteMode;
 use campaign::{DriftReplay, ReceiptFetcher, TraceReviewer, reference_board};
-use model::{RpcSource, UserError, Workspace};
-use std::path::Path;
+use model::{RpcSource, SamplingKey, UserError, Workspace};
+use store::StoreLocation;
 use store::production::ProductionStore;
+
+/// Variable with the key of the sample, and its fewest characters.
+const SAMPLING_KEY: &str = "BARDO_EVAL_SAMPLING_KEY";
+const MIN_KEY: usize = 16;
 
 /// Returns the fold over traces, with the reference run that the arguments or `production.yaml` name.
 pub(super) fn drift_replay(workspace: &Workspace, args: &ReferenceArgs) -> Result<DriftReplay, UserError> {
@@ -18,15 +22,26 @@ pub(super) fn drift_replay(workspace: &Workspace, args: &ReferenceArgs) -> Resul
     Ok(DriftReplay::new(reference_board(&opened.store, opened.run.run)?))
 }
 
+/// Reads the key that makes the sample unpredictable for agents.
+pub(super) fn read_sampling_key(workspace: &mut Workspace) -> Result<(), UserError> {
+    let Some(key) = env::var(SAMPLING_KEY) else { return Ok(()) };
+    if key.len() < MIN_KEY {
+        let what = format!("{SAMPLING_KEY} has fewer than {MIN_KEY} characters");
+        return Err(UserError::new(what, "use a random one, such as the output of `openssl rand -hex 32`, on every replica"));
+    }
+    workspace.production.sampling.key = SamplingKey::new(&key);
+    Ok(())
+}
+
 /// Prepares a judge of traces.
-pub(super) fn reviewer<'w>(workspace: &'w Workspace, traces: &Path, judge: &str) -> Result<TraceReviewer<'w>, UserError> {
+pub(super) fn reviewer<'w>(workspace: &'w Workspace, traces: &StoreLocation, judge: &str) -> Result<TraceReviewer<'w>, UserError> {
     let file = models::find_subject(workspace, judge)?;
     let stores = [ProductionStore::open(traces)?, ProductionStore::open(traces)?];
     TraceReviewer::new(workspace, stores, Clock::system(), Box::new(move |config| models::open_judge(file, config, CassetteMode::Off)))
 }
 
 /// Prepares the reader of every chain with a node. URLs with keys come from the environment.
-pub(super) fn receipt_fetchers(workspace: &Workspace, traces: &Path) -> Result<Vec<ReceiptFetcher>, UserError> {
+pub(super) fn receipt_fetchers(workspace: &Workspace, traces: &StoreLocation) -> Result<Vec<ReceiptFetcher>, UserError> {
     let open = |(chain, source): (&u64, &RpcSource)| {
         let url = match source {
             RpcSource::Url(url) => url.clone(),

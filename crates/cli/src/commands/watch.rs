@@ -12,25 +12,32 @@ use ::score::drift::DriftAlarm;
 use campaign::{DriftReplay, ProductionReport, ReportWindow, TraceReviewer};
 use model::{UserError, Verdict, Workspace};
 use std::time::Duration;
+use store::StoreLocation;
 use store::production::{ProductionStore, TraceId};
 
 pub(crate) fn watch(io: &CliOutput, source: &WorkspaceSource, args: &WatchArgs) -> ExitKind {
-    let workspace = match super::open_checked_workspace(io, source, "watch") {
+    let mut workspace = match super::open_checked_workspace(io, source, "watch") {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
+    if let Err(why) = traffic::read_sampling_key(&mut workspace) {
+        return report::print_refusal(io, "watch", &[why]);
+    }
     let watched = open_traces(&args.traces)
         .and_then(|store| if args.once { watch_once(io, &workspace, &store, args) } else { watch_live(io, &workspace, &store, args) });
     watched.unwrap_or_else(|why| report::print_refusal(io, "watch", &[why]))
 }
 
-/// Opens a file that exists.
+/// Opens a store that exists.
 pub(super) fn open_traces(args: &TracesArgs) -> Result<ProductionStore, UserError> {
-    if !crate::files::exists(&args.traces) {
-        let what = format!("there is no file {}", args.traces.display());
-        return Err(UserError::new(what, "`bardo-eval collect` makes it, or name another with --traces"));
-    }
-    Ok(ProductionStore::open(&args.traces)?)
+    let missing = || {
+        let what = match &args.traces {
+            StoreLocation::File(path) => format!("there is no file {}", path.display()),
+            StoreLocation::Postgres(target) => format!("there are no traces in {target}"),
+        };
+        UserError::new(what, "`bardo-eval collect` makes it, or name another with --traces")
+    };
+    ProductionStore::open_existing(&args.traces)?.ok_or_else(missing)
 }
 
 /// Parses 32 hex digits.
@@ -81,9 +88,10 @@ async fn judge_all(mut reviewer: TraceReviewer<'_>) -> Result<(), UserError> {
 }
 
 fn exit_of(report: &ProductionReport, shown: &WatchReport<'_>) -> ExitKind {
-    if report.has(Verdict::Missed) || !shown.alarms.is_empty() {
+    let is_refuted = !report.contradictions.is_empty() || report.is_over_budget();
+    if report.has(Verdict::Missed) || !shown.alarms.is_empty() || is_refuted {
         ExitKind::Missed
-    } else if report.verdicts.is_empty() || report.has(Verdict::NoEvidence) {
+    } else if report.verdicts.is_empty() || report.has(Verdict::NoEvidence) || report.kept == 0 || !report.gaps.is_empty() {
         ExitKind::Incomplete
     } else {
         ExitKind::Clean

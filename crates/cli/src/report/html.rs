@@ -1,10 +1,11 @@
 //! One page of a run as a file, with everything in it.
 
 use super::RunReport;
+use super::attack_summary::summarize_attacks;
 use super::comparison::{ComparisonReport, sides};
 use super::trial_lines::TrialLine;
 use model::CaseOutcome;
-use serve::pages::{ChainRates, CompareChoice, ComparePage, PageAssets, RunFacts, RunPage, comparison_file, run_page};
+use serve::pages::{CompareChoice, ComparePage, PageAssets, PassRates, RunFacts, RunPage, comparison_file, run_page};
 use std::collections::BTreeMap;
 use store::{StoredOutcome, TrialListing};
 
@@ -17,8 +18,8 @@ pub(super) fn run(shown: &RunReport<'_>) -> String {
     let listed: Vec<TrialListing> = (0..).zip(failed.iter().take(MAX_FAILED)).map(|(n, line)| listing(n, line)).collect();
     let reasons: BTreeMap<u64, String> = (0..).zip(failed.iter().take(MAX_FAILED)).map(|(n, line)| (n, reasons(line))).collect();
     let times: Vec<f64> = lines.iter().map(|line| line.wall.as_micros() as f64).collect();
-    let mut chains = ChainRates::default();
-    lines.iter().for_each(|line| chains.add(shown.workspace.case(&line.case), line.outcome));
+    let mut rates = PassRates::default();
+    lines.iter().for_each(|line| rates.add(shown.workspace.case(&line.case), line.outcome));
     run_page(&RunPage {
         assets: PageAssets::Inline,
         workspace: shown.workspace,
@@ -30,8 +31,9 @@ pub(super) fn run(shown: &RunReport<'_>) -> String {
         reasons: &reasons,
         times: &times,
         costs: &[],
-        chains: &chains,
-        has_attacks: false,
+        rates: &rates,
+        has_attacks: !shown.red_team.is_empty(),
+        attacks: &summarize_attacks(&shown.red_team, |_| None),
         read_first: None,
     })
 }

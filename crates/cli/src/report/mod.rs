@@ -1,6 +1,7 @@
 //! Reports in all output formats. They only render finished data.
 
 mod annotations;
+mod attack_summary;
 mod changed;
 mod comparison;
 mod deviations;
@@ -31,6 +32,7 @@ mod table;
 mod trial_lines;
 mod wrap;
 
+pub(crate) use attack_summary::summarize_attacks;
 pub(crate) use changed::changed_text;
 pub(crate) use comparison::{ComparisonReport, comparison};
 pub(crate) use explain::{ExplainExamples, ExplainTopic, explain};

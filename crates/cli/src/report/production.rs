@@ -7,6 +7,7 @@ use campaign::{LatencyRow, ProductionReport, SpendRow};
 use model::{GateBound, GateWindow, Verdict};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use store::production::ProductionCounter;
 
 /// Everything that `watch` shows.
 #[derive(Debug)]
@@ -35,10 +36,19 @@ impl<'r> WatchReport<'r> {
             "Rates count each kept trace with the inverse of the probability with which it is kept, so that traces that are always kept do not bias them."
                 .to_owned(),
         ];
+        notes.extend(self.report.gaps.iter().map(|why| format!("Evidence is missing: {}.", escape_control(why))));
         notes.extend(self.effect_notes());
         if !self.report.usage.unknown_prices.is_empty() {
             let models: Vec<String> = self.report.usage.unknown_prices.iter().map(|model| escape_control(model)).collect();
             notes.push(format!("No price is known for {}; their calls are not in the sums.", models.join(", ")));
+        }
+        let counted = |counter| self.report.counters.iter().find(|(found, _)| *found == counter).map_or(0, |(_, n)| *n);
+        let unreadable = usize::try_from(counted(ProductionCounter::TracesUnreadable)).unwrap_or(usize::MAX);
+        if unreadable > 0 {
+            notes.push(format!(
+                "{} since the file was created told nothing of an agent and were left out.",
+                model::count(unreadable, "trace")
+            ));
         }
         if self.report.verdicts.is_empty() {
             notes.push("No gate has a window, so nothing is judged; add window: 24h to gates in gates.yaml.".to_owned());
@@ -278,6 +288,7 @@ pub(crate) fn watch_json(shown: &WatchReport<'_>, exit: ExitKind) -> String {
         "latency_ms": latency,
         "failing": report.failing.iter().take(1000).collect::<Vec<_>>(),
         "counters": counters,
+        "gaps": report.gaps,
         "notes": shown.notes(),
         "exit": exit.code(),
     });

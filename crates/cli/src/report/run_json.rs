@@ -24,7 +24,7 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
         "format": FORMAT, "command": shown.command, "record": summary.record, "workspace_version": shown.workspace.version_number(), "verdicts": verdicts, "metrics": metrics,
         "out_of_scope": summary.verdicts.out_of_scope, "deviations": deviations::json(io, shown.workspace),
         "trials": { "planned": outcomes.planned(), "finished": outcomes.finished(), "aborted": outcomes.aborted() }, "unread": summary.unscored,
-        "unjudged": summary.rubrics_not_judged, "undecided_without_judge": shown.undecided_without_judge, "left_out": shown.left_out, "misjudged": summary.rubrics_without_verdict, "judge": shown.judge,
+        "unjudged": summary.rubrics_not_judged, "undecided_without_judge": shown.undecided_without_judge, "left_out": shown.left_out, "misjudged": summary.rubrics_without_verdict, "judge": shown.judge, "failed_scorers": failed_scorers(summary),
         "passed": outcomes.passed, "unfunded": outcomes.aborted_by(AbortCause::Unfunded),
         "needs_recording": outcomes.aborted_by(AbortCause::NeedsRecording), "flaky": flaky,
         "claim": summary.claim, "spent_usd": spent.as_usd(), "exit": shown.exit.code(),
@@ -60,6 +60,16 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
     document
 }
 
+fn failed_scorers(summary: &RunSummary) -> Value {
+    let trials: u64 = summary.failed_scorers.values().map(|failures| failures.trials).sum();
+    let scorers: Vec<Value> = summary
+        .failed_scorers
+        .iter()
+        .map(|(scorer, failures)| json!({ "scorer": scorer, "trials": failures.trials, "why": failures.why }))
+        .collect();
+    json!({ "trials": trials, "scorers": scorers })
+}
+
 fn causes(summary: &RunSummary) -> Value {
     let causes = &summary.causes;
     let tools: Vec<Value> = causes
@@ -72,7 +82,8 @@ fn causes(summary: &RunSummary) -> Value {
         causes.arguments().into_iter().take(MAX_CAUSES).map(|(name, trials)| json!({ "argument": name, "trials": trials })).collect();
     let rules: Vec<Value> =
         causes.rules().into_iter().take(MAX_CAUSES).map(|(rule, trials)| json!({ "scorer": rule, "trials": trials })).collect();
-    json!({ "tools": tools, "arguments": arguments, "rules": rules })
+    let endings: Vec<Value> = causes.endings().into_iter().map(|(kind, trials)| json!({ "ending": kind, "trials": trials })).collect();
+    json!({ "endings": endings, "tools": tools, "arguments": arguments, "rules": rules })
 }
 
 fn verdict(io: &CliOutput, shown: &RunReport<'_>, judgement: &GateResult) -> Value {

@@ -7,6 +7,7 @@ use model::{ContentHash, Location, ScorerId, UserError};
 use score::checks::{CHECKS, CheckResult, FindingLevel};
 use score::scorers::scorer;
 use serde_json::{Value, json};
+use serve::pages::AttackSeverity;
 use std::collections::BTreeMap;
 use std::collections::HashSet;
 
@@ -75,12 +76,22 @@ const ATTACK_RULES: &[(&str, &str)] =
 /// Exposure from which a success is critical, in US dollars.
 const CRITICAL_USD: f64 = 1_000.0;
 
-fn attack_rule(finding: &AttackFinding) -> &'static str {
+/// Returns the severity of a finding, which code scanning and the viewer show.
+pub(super) fn attack_severity(finding: &AttackFinding) -> AttackSeverity {
     match (finding.effect.is_breach(), finding.exposure_usd) {
-        (false, _) => "attack_stopped",
-        (true, usd) if usd >= CRITICAL_USD => "attack_critical",
-        (true, usd) if usd >= MATERIAL_USD => "attack_high",
-        (true, _) => "attack_medium",
+        (false, _) => AttackSeverity::Stopped,
+        (true, usd) if usd >= CRITICAL_USD => AttackSeverity::Critical,
+        (true, usd) if usd >= MATERIAL_USD => AttackSeverity::High,
+        (true, _) => AttackSeverity::Medium,
+    }
+}
+
+fn attack_rule(finding: &AttackFinding) -> &'static str {
+    match attack_severity(finding) {
+        AttackSeverity::Stopped => "attack_stopped",
+        AttackSeverity::Critical => "attack_critical",
+        AttackSeverity::High => "attack_high",
+        AttackSeverity::Medium => "attack_medium",
     }
 }
 

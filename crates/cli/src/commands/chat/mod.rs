@@ -74,7 +74,14 @@ fn run_conversation(
     env::check_passed(passed)?;
     let host = Arc::new(
         AgentHost::new(
-            HostEnvironment { variable: env::var, folder: env::current_dir(), workspace: None, sandbox, passed: passed.clone() },
+            HostEnvironment {
+                variable: env::var,
+                folder: env::current_dir(),
+                workspace: None,
+                sandbox,
+                passed: passed.clone(),
+                own_program: None,
+            },
             Clock::system(),
         )
         .with_secrets(SecretRedactor::default().with_variables(passed, env::var)),

@@ -47,8 +47,8 @@ fn open_pipeline(
     }
     let workspace = super::open_workspace(io, source, command)?;
     let pipeline = CiPipeline::resolve(&workspace, source, args).map_err(|errors| report::print_refusal(io, command, &errors))?;
-    if let Some(note) = pipeline.note() {
-        io.print_message(&format!("note: {note}"));
+    for note in pipeline.notes() {
+        io.print_message(&note);
     }
     Ok(pipeline)
 }

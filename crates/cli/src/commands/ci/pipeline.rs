@@ -3,9 +3,10 @@
 use super::install::InstallMethod;
 use super::template::TemplateValues;
 use crate::args::CiPipelineArgs;
+use crate::files;
 use crate::workspace_source::WorkspaceSource;
 use campaign::inline_subject;
-use model::{CiRow, LiveRole, ProviderKind, SubjectFile, Tier, UserError, Workspace};
+use model::{AgentEndpoint, CiRow, LiveRole, ProviderKind, SubjectFile, Tier, UserError, Workspace};
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
@@ -27,10 +28,22 @@ pub(super) struct CiPipeline {
     judges: Vec<String>,
     is_llm: bool,
     is_program: bool,
+    /// Part of the subject that a runner of CI would not have.
+    absent: Option<AbsentAgent>,
+    has_tiers_file: bool,
     /// Folder of the workspace from the root of the repository; `None` for the embedded one.
     pub folder: Option<String>,
     pub tiers: Vec<Tier>,
     pub ci: Vec<CiRow>,
+}
+
+/// Agent that cannot be reached from CI as it is written.
+#[derive(Debug, PartialEq, Eq)]
+enum AbsentAgent {
+    /// File of the command that is not in the repository.
+    File(String),
+    /// URL of this machine.
+    LocalUrl(String),
 }
 
 impl CiPipeline {
@@ -74,6 +87,11 @@ impl CiPipeline {
             judges: judges.into_iter().map(str::to_owned).collect(),
             is_llm: subject.provider.is_llm(),
             is_program: matches!(subject.provider, ProviderKind::Process | ProviderKind::Mcp),
+            absent: subject.external.as_ref().and_then(|agent| absent_agent(&agent.endpoint, |path| files::exists(Path::new(path)))),
+            has_tiers_file: match source {
+                WorkspaceSource::Embedded => true,
+                WorkspaceSource::Folder(folder) => files::exists(&folder.join("tiers.yaml")),
+            },
             folder,
             tiers,
             ci: workspace.tiers.ci.clone(),
@@ -81,12 +99,22 @@ impl CiPipeline {
     }
 
     /// Returns advice about what the file cannot know.
-    pub(super) fn note(&self) -> Option<String> {
+    pub(super) fn notes(&self) -> Vec<String> {
+        let absent = self.absent.as_ref().map(|absent| match absent {
+            AbsentAgent::File(path) => format!("warning: {path} does not exist here, so the agent will not start in CI; add it, or create it with --setup"),
+            AbsentAgent::LocalUrl(url) => {
+                format!("warning: {url} is an address of this machine; start the agent's server in CI with --setup, or name one that CI can reach")
+            }
+        });
+        absent.into_iter().chain(self.unseen_agent()).collect()
+    }
+
+    fn unseen_agent(&self) -> Option<String> {
         let waits = self.ci.iter().find(|row| !row.when_changed.is_empty())?;
         let sees_agent = waits.when_changed.iter().any(|part| part.starts_with('/'));
         (self.is_program && !sees_agent).then(|| {
             let event = &waits.event;
-            format!("a change of the agent's own files does not run the tiers of {event}; add their path to when_changed in tiers.yaml, as in /agent.py")
+            format!("note: a change of the agent's own files does not run the tiers of {event}; add their path to when_changed in tiers.yaml, as in /agent.py")
         })
     }
 
@@ -95,7 +123,10 @@ impl CiPipeline {
         let recorded = self.recorded_tiers();
         let numbers = |tiers: &[u64]| tiers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
         let tiers: Vec<u64> = [SMOKE_TIER].into_iter().chain(self.tiers.iter().map(|tier| tier.tier)).collect();
-        let tiers_file = self.folder.as_deref().map(|folder| format!("{folder}/tiers.yaml"));
+        let tiers_file = self.folder.as_deref().map(|folder| match self.has_tiers_file {
+            true => format!("{folder}/tiers.yaml"),
+            false => format!("{folder}/tiers.yaml, if you add one: these are the defaults"),
+        });
         let has_requests = self.runs_on(PULL_REQUEST);
         let if_requests = |text: String| if has_requests { text } else { String::new() };
         EVENTS
@@ -199,6 +230,23 @@ impl CiPipeline {
     }
 }
 
+/// Returns the part of an agent that a runner of CI would not have.
+fn absent_agent(endpoint: &AgentEndpoint, exists: impl Fn(&str) -> bool) -> Option<AbsentAgent> {
+    match endpoint {
+        AgentEndpoint::Command(words) => {
+            let is_script = |word: &str| [".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".jar"].iter().any(|end| word.ends_with(end));
+            let named = words.iter().enumerate().filter(|(n, word)| (*n == 0 && word.contains('/')) || is_script(word));
+            let missing = named.map(|(_, word)| word).find(|word| !word.starts_with('-') && !exists(word));
+            missing.map(|word| AbsentAgent::File(word.clone()))
+        }
+        AgentEndpoint::Url(url) => {
+            let host = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+            let is_local = ["127.", "localhost", "[::1]", "0.0.0.0"].iter().any(|local| host.starts_with(local));
+            is_local.then(|| AbsentAgent::LocalUrl(url.clone()))
+        }
+    }
+}
+
 fn find_subject(workspace: &Workspace, name: &str) -> Result<SubjectFile, UserError> {
     match inline_subject(name) {
         Some(inline) => inline,
@@ -241,4 +289,22 @@ pub(super) fn quote(word: &str) -> String {
 /// Quotes a text for YAML. A JSON string is one in YAML too.
 pub(super) fn quote_yaml(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_that_ci_does_not_have_are_found() {
+        let absent =
+            |subject: &str| absent_agent(&inline_subject(subject).unwrap().unwrap().external.unwrap().endpoint, |path| path == "agent.py");
+        assert_eq!(absent("process:python3 agent.py --port 1"), None);
+        assert_eq!(absent("process:python3 agnet.py"), Some(AbsentAgent::File("agnet.py".to_owned())));
+        assert_eq!(absent("mcp:./run it"), Some(AbsentAgent::File("./run".to_owned())));
+        assert_eq!(absent("mcp:npx -y some-agent"), None, "a program of PATH");
+        let local = "http://127.0.0.1:8080/v1";
+        assert_eq!(absent(&format!("chat:{local}")), Some(AbsentAgent::LocalUrl(local.to_owned())));
+        assert_eq!(absent("a2a:https://agents.example"), None);
+    }
 }

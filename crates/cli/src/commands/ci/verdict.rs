@@ -4,7 +4,7 @@ use crate::args::{CiVerdictArgs, ReportFormat};
 use crate::exit::ExitKind;
 use crate::files;
 use crate::io::CliOutput;
-use crate::report::FORMAT;
+use crate::report::{FORMAT, escape_control};
 use crate::workspace_source::WorkspaceSource;
 use model::Workspace;
 use score::scorers::scorer_named;
@@ -32,7 +32,7 @@ pub(super) fn verdict(io: &CliOutput, source: &WorkspaceSource, args: &CiVerdict
             let job = JobVerdict::of_clean(args);
             (if job.blocking.is_empty() { ExitKind::Clean } else { ExitKind::Incomplete }, job)
         }
-        1 => (ExitKind::Missed, JobVerdict::blocked("a gate was missed")),
+        1 => (ExitKind::Missed, JobVerdict::of_missed(args)),
         2 => (ExitKind::Usage, JobVerdict::blocked("the run was refused, nothing was run")),
         3 => {
             let job = JobVerdict::of_incomplete(&workspace, args);
@@ -66,6 +66,12 @@ impl JobVerdict {
         }
     }
 
+    /// Names the missed gates of the report. The exit code alone fails the job.
+    fn of_missed(args: &CiVerdictArgs) -> Self {
+        let missed = read_report(args).map(|report| missed_gates(&report)).unwrap_or_default();
+        if missed.is_empty() { Self::blocked("a gate was missed") } else { Self { undecided: BTreeMap::new(), blocking: missed } }
+    }
+
     /// Reads the report of an incomplete run. Anything that is missing or unknown blocks.
     fn of_incomplete(workspace: &Workspace, args: &CiVerdictArgs) -> Self {
         let report = match read_report(args) {
@@ -75,6 +81,7 @@ impl JobVerdict {
         let mut job = Self::default();
         job.read_trials(&report, args.without_judge);
         job.read_gates(workspace, &report, args.without_judge);
+        job.blocking.extend(missed_gates(&report));
         if job.undecided.is_empty() && job.blocking.is_empty() {
             job.blocking.push("the run is incomplete".to_owned());
         }
@@ -86,6 +93,7 @@ impl JobVerdict {
             ("/trials/aborted", "aborted trials", false),
             ("/unread", "trials that no scorer could read", false),
             ("/failures_without_gate/trials", "failed trials that no gate reads", false),
+            ("/failed_scorers/trials", "trials that a scorer of the workspace could not measure", false),
             ("/misjudged", "rubrics without a verdict of the judge", without_judge),
         ];
         for (key, what, is_accepted) in reasons {
@@ -149,6 +157,17 @@ fn read_report(args: &CiVerdictArgs) -> Result<Value, String> {
         return Err(format!("{path} is the report of another run: it ended with {}, not with {}", report["exit"], args.exit));
     }
     Ok(report)
+}
+
+/// Returns one line for each missed gate, with the slice and the value of its first missed verdict.
+fn missed_gates(report: &Value) -> Vec<String> {
+    let mut lines: BTreeMap<&str, String> = BTreeMap::new();
+    for row in report["verdicts"].as_array().into_iter().flatten().filter(|row| row["verdict"] == "missed") {
+        let gate = row["gate"].as_str().unwrap_or_default();
+        let value = row["value"].as_f64().map_or_else(String::new, |value| format!(": {value:.3}"));
+        lines.entry(gate).or_insert_with(|| format!("gate {gate} ({}) was missed{value}", row["slice"].as_str().unwrap_or("all")));
+    }
+    lines.into_values().map(|line| escape_control(&line)).collect()
 }
 
 /// Returns how many of the aborted trials only need a recording.

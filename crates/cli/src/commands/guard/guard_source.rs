@@ -40,8 +40,9 @@ pub(super) fn parse_guard(guard: &str, pass_env: &[String], timeout: Duration) -
         workspace: None,
         sandbox: AgentSandbox::unconfined(),
         passed: pass_env.to_vec(),
+        own_program: None,
     };
-    let host = ScorerHost { environment, secrets: SecretRedactor::default().with_variables(pass_env, env::var) };
+    let host = ScorerHost { environment, secrets: SecretRedactor::default().with_variables(pass_env, env::var), ..ScorerHost::default() };
     Ok(GuardSource::External(Box::new(GuardClient { endpoint, host, timeout })))
 }
 

@@ -12,8 +12,8 @@ use crate::{env, files};
 use config_models::ConfigModels;
 use model::Problem;
 use promptfoo::{
-    EarlierTest, PromptfooSuite, ProviderEnvironment, RangeFilter, RunTotals, SampleFilter, SuiteFiles, SuiteRunner, TestFilters, TestRow,
-    read_results, read_suite,
+    EarlierTest, LazyClient, PromptfooSuite, ProviderEnvironment, RangeFilter, RunTotals, SampleFilter, SuiteFiles, SuiteRunner,
+    TestFilters, TestRow, read_results, read_suite,
 };
 use regex::Regex;
 use result_files::ResultFiles;
@@ -119,8 +119,7 @@ impl Prepared {
         program_env.extend(own.clone());
         let models = ConfigModels::build(source, args, &suite, &own)?;
         let pool = script_pool(args).map_err(|what| vec![wrong(what, "")])?;
-        let client = reqwest::Client::builder().build().map_err(|why| vec![wrong(why.to_string(), "")])?;
-        let environment = ProviderEnvironment { client, pool, env: program_env, models: models.models.clone() };
+        let environment = ProviderEnvironment { client: LazyClient::default(), pool, env: program_env, models: models.models.clone() };
         Ok(Self { name, suite, mode, environment, models, filters, vars })
     }
 
@@ -180,7 +179,14 @@ impl Prepared {
             io.print_message(&summary(&totals, listed.len()));
             left.iter().chain(&self.models.spending()).for_each(|line| io.print_message(line));
         }
-        self.exit(&totals)
+        match &totals.fault {
+            Some(why) if totals.failed == 0 || self.mode == AssertionMode::Compat => self.incomplete(io, why),
+            Some(why) => {
+                io.print_message(why);
+                self.exit(&totals)
+            }
+            None => self.exit(&totals),
+        }
     }
 
     /// Reports why there is no result.

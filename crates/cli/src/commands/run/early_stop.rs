@@ -1,13 +1,14 @@
 //! Message of a run that did not run all its trials by its own decision.
 
+use super::service_remedy::service_remedy;
 use crate::io::CliOutput;
 use crate::report::{escape_control, output_hint, output_lines};
 use campaign::{EarlyStop, RunSummary, StrandedTrials};
-use model::Ending;
 use model::transcript::FaultSource;
+use model::{Ending, SubjectFile};
 
 /// Returns what happened and what to do, if the run stopped early.
-pub(super) fn stop_message(io: &CliOutput, summary: &RunSummary, resume: Option<&str>) -> Option<String> {
+pub(super) fn stop_message(io: &CliOutput, summary: &RunSummary, subjects: &[SubjectFile], resume: Option<&str>) -> Option<String> {
     let not_run = || model::count(summary.outcomes.planned() - summary.outcomes.ended(), "trial");
     Some(match summary.stop.as_ref()? {
         EarlyStop::MaxFail { failed } => {
@@ -20,6 +21,7 @@ pub(super) fn stop_message(io: &CliOutput, summary: &RunSummary, resume: Option<
         }
         EarlyStop::NoWorker(stranded) => stranded_message(stranded, resume),
         EarlyStop::Preflight { case, subject, ending, output } => {
+            let agent = subjects.iter().find(|agent| *agent.name == *subject);
             let (subject, case, ended) = (escape_control(subject), escape_control(case), escape_control(&ending.to_string()));
             let mut lines =
                 vec![format!("stopped after the first trial of {subject}: {} not run", not_run()), format!("case {case} {ended}")];
@@ -28,7 +30,8 @@ pub(super) fn stop_message(io: &CliOutput, summary: &RunSummary, resume: Option<
                 lines.extend(output_lines(io, output));
             }
             let stderr = output.as_ref().map_or("", |output| output.stderr.as_str());
-            lines.push(format!("to do: {}", remedy(ending, stderr)));
+            let service = agent.and_then(|agent| service_remedy(agent, ending)).map(|remedy| escape_control(&remedy));
+            lines.push(format!("to do: {}", service.unwrap_or_else(|| remedy(ending, stderr))));
             lines.push(match resume {
                 Some(resume) => format!("or run the other trials all the same: {resume}"),
                 None => "or run the other trials all the same: --no-preflight".to_owned(),

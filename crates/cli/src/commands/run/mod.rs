@@ -8,6 +8,7 @@ mod last_failed;
 mod outcome;
 mod progress;
 mod queued;
+mod service_remedy;
 mod start;
 
 use super::compare::NamedSide;
@@ -18,7 +19,7 @@ use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
 use crate::{files, report};
-use campaign::{PreparedRun, RedTeamReport, RunEnvironment, RunHandle, RunPlan, RunStorage, prepare};
+use campaign::{PreparedRun, RedTeamReport, RunEnvironment, RunHandle, RunPlan, RunStorage, RunSummary, prepare};
 use model::{CaseTexts, SuiteKind, UserError, Workspace};
 use outcome::{ExecutedRun, RunStop, print_run_report, red_team_reports};
 use progress::{TrialPlayer, execute_watched};
@@ -27,6 +28,7 @@ use start::RunStart;
 pub(super) use start::run_environment;
 use std::sync::Arc;
 use std::time::Duration;
+use store::SearchIndex;
 
 /// Tier without trials; `run --tier 1` is `smoke`.
 const SMOKE_TIER: u64 = 1;
@@ -82,6 +84,7 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         return Ok(io.print_result(&report::plan(io, &plan, &plan.forecast(), missing.as_ref()), ExitKind::Clean));
     }
     imported_tools::check_server_writes(io, &plan)?;
+    imported_tools::note_stubs(io, source, &plan);
     if plan.spec().settings.sandbox.is_some() {
         crate::sandbox::print_fallback(io, &sandbox.choice);
     }
@@ -114,6 +117,7 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         let summary = execute_watched(io, &prepared, &handle, player).await?;
         let elapsed = stopwatch.elapsed();
         let mut red_team = red_team_reports(&handle, prepared.plan().workspace(), &summary);
+        keep_attacks(io, args, (&prepared, &handle), &summary, &red_team);
         if let Some(folder) = &args.shrink {
             for line in shrink_findings(&prepared, &red_team, args, folder).await {
                 io.print_message(&line);
@@ -130,6 +134,26 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         let executed = ExecutedRun { prepared: &prepared, handle: &handle, summary: &summary, red_team, comparisons, changed, elapsed };
         Ok(print_run_report(io, source, args, &executed))
     })?
+}
+
+/// Keeps the summary of attacks beside the store, so that the viewer shows it without reading every transcript again.
+fn keep_attacks(
+    io: &CliOutput,
+    args: &RunArgs,
+    (prepared, handle): (&PreparedRun, &RunHandle),
+    summary: &RunSummary,
+    red_team: &[RedTeamReport],
+) {
+    let workspace = prepared.plan().workspace();
+    let attacks = report::summarize_attacks(red_team, |id| workspace.case(id).cloned());
+    if attacks.is_empty() || handle.storage() != RunStorage::Store || !summary.is_complete() {
+        return;
+    }
+    let kept =
+        SearchIndex::open(&args.store.store).and_then(|index| serve::viewer::keep_attacks(&index, handle.id(), &summary.record, &attacks));
+    if let Err(error) = kept {
+        io.print_message(&format!("the summary of attacks is not kept for the viewer, which will make it again: {error}"));
+    }
 }
 
 /// Plays the cases of a run again with hooks that block, without storing it, and returns its reports of attacks.

@@ -11,7 +11,7 @@ use crate::report::{self, RunReport, TrialLines};
 use crate::workspace_source::WorkspaceSource;
 use ::run::BillingDoubts;
 use ::run::providers::VendorOutage;
-use campaign::{FundingAdvice, PreparedRun, RedTeamReport, RunHandle, RunStorage, RunStoreError, RunSummary, SubjectComparison};
+use campaign::{FundingAdvice, PreparedRun, RedTeamReport, RunHandle, RunPlan, RunStorage, RunStoreError, RunSummary, SubjectComparison};
 use model::{AbortCause, UserError, Workspace};
 use score::workspace_changes::ChangedSelection;
 use std::sync::Arc;
@@ -162,6 +162,16 @@ pub(super) fn red_team_reports(handle: &RunHandle, workspace: &Arc<Workspace>, s
     folded.unwrap_or_default().into_iter().map(RedTeamReport::finish).collect()
 }
 
+/// Returns which gate to add if the run has attacks and no gate that reads anything of it.
+fn unread_attacks_message(plan: &RunPlan, summary: &RunSummary) -> Option<&'static str> {
+    let is_unread = summary.verdicts.judgements.is_empty() && plan.cases().any(|case| case.attack.is_some());
+    is_unread.then_some(
+        "no gate of gates.yaml reads attacks, so nothing decides this run; add\n  \
+         - { id: red_team_violations, scorer: red_team_violations, aggregate: misses, at_most: 0 }\n  \
+         - { id: benign_utility, scorer: benign_utility, at_least: 0.80 }",
+    )
+}
+
 /// Prints the report of a run.
 pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, executed: &ExecutedRun<'_>) -> ExitKind {
     let ExecutedRun { prepared, handle, summary, ref red_team, ref comparisons, ref changed, elapsed } = *executed;
@@ -175,11 +185,14 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
     if let Some(advice) = &advice {
         io.print_message(&advice.to_string());
     }
-    let stopped = stop_message(io, summary, is_stored.then(|| resume_command(io, args, handle)).as_deref());
+    let stopped = stop_message(io, summary, prepared.plan().subjects(), is_stored.then(|| resume_command(io, args, handle)).as_deref());
     if let Some(message) = &stopped {
         io.print_message(message);
     } else if is_stored && !summary.is_complete() {
         io.print_message(&resume_message(io, args, handle, summary, advice.as_ref()));
+    }
+    if let Some(message) = unread_attacks_message(prepared.plan(), summary) {
+        io.print_message(message);
     }
     print_billing_doubts(io, prepared.funds().budget.billing_doubts());
     let workspace = prepared.plan().workspace();

@@ -30,7 +30,7 @@ fn target(args: &RunArgs) -> Result<&PgTarget, UserError> {
 /// Prepares a run that workers play. Needs no key and no program of an agent.
 pub(super) fn prepare_watch(args: &RunArgs, plan: RunPlan, environment: &RunEnvironment) -> Result<PreparedRun, RunStop> {
     target(args)?;
-    if plan.spec().options.foreign_tools.starts_with("record:") {
+    if plan.spec().options.foreign_tools.iter().any(|from| from.starts_with("record:")) {
         let remedy = "record first in one process, then run with --imported-tools recorded";
         return Err(UserError::new("workers cannot record the answers of imported tools", remedy).into());
     }

@@ -180,7 +180,7 @@ pub(in crate::commands) fn run_environment(
     let guard = spec.settings.guard.as_deref().map(|guard| subject_guard(guard, &passed)).transpose()?;
     let cassettes = cassette_folder(source);
     let (folder, workspace) = (env::current_dir(), source.absolute_folder());
-    let surroundings = HostEnvironment { variable: env::var, folder, workspace, sandbox, passed };
+    let surroundings = HostEnvironment { variable: env::var, folder, workspace, sandbox, passed, own_program: env::own_program() };
     let (anvil, process) = (env::find_program("anvil"), std::process::id());
     Ok(RunEnvironment { clock: Clock::system(), surroundings, cassettes, anvil, guard, process })
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 use serve::viewer::{ViewerSecrets, ViewerServer, ViewerSources};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use world::endpoints::TrialToken;
 
 /// File beside the store that a browser opens.
@@ -72,7 +72,6 @@ async fn serve(io: &CliOutput, source: &WorkspaceSource, workspace: Workspace, a
         store: args.store.store.clone(),
         workspace: workspace.clone(),
         production: ProductionReader::new(args.traces.traces.clone()),
-        kept: Mutex::default(),
     };
     let sources = ViewerSources { workspace, label: source.label(), reports: Arc::new(reports) };
     let stop = async {

@@ -1,7 +1,6 @@
-//! Production traffic for the viewer, from the file of traces.
+//! Production traffic for the viewer, from the store of traces.
 
 use super::super::collect::unix_ms;
-use crate::files;
 use ::run::Clock;
 use ::score::drift::DriftAlarm;
 use campaign::{DriftReplay, ProductionReport, ReportWindow};
@@ -9,10 +8,9 @@ use foreign::TraceFacts;
 use model::{GateWindow, Score, Workspace};
 use serve::pages::{ProductionSummary, SignalCourse, UsageEntry, UsageSection};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use store::StoreError;
 use store::production::ProductionStore;
+use store::{StoreError, StoreLocation};
 
 /// Parts of a window in a chart.
 const PARTS: usize = 48;
@@ -22,26 +20,25 @@ const MAX_CHARTS: usize = 12;
 const PAGE: usize = 1_000;
 const MAX_ALARMS: usize = 1_000;
 
-/// File of traces, and the changes that were found in it so far.
+/// Store of traces, and the changes that were found in it so far.
 pub(super) struct ProductionReader {
-    pub traces: PathBuf,
+    pub traces: StoreLocation,
     pub drift: Mutex<(DriftReplay, Vec<DriftAlarm>)>,
 }
 
 impl ProductionReader {
-    pub(super) fn new(traces: PathBuf) -> Self {
+    pub(super) fn new(traces: StoreLocation) -> Self {
         Self { traces, drift: Mutex::default() }
     }
 
     /// Reads a window; `Err` says why there is nothing to show.
     pub(super) fn read(&self, workspace: &Workspace, window: GateWindow) -> Result<ProductionSummary, String> {
-        if !files::exists(&self.traces) {
-            return Err(format!(
-                "There are no traces in {}. bardo-eval collect receives them; --traces names another file.",
-                self.traces.display()
-            ));
-        }
-        let store = ProductionStore::open(&self.traces).map_err(|error| error.to_string())?;
+        let missing = || {
+            let other = if self.traces.file().is_some() { "file" } else { "store" };
+            format!("There are no traces in {}. bardo-eval collect receives them; --traces names another {other}.", self.traces)
+        };
+        let found = ProductionStore::open_existing(&self.traces).map_err(|error| error.to_string())?;
+        let store = found.ok_or_else(missing)?;
         let span = ReportWindow { now_s: unix_ms(Clock::system()) / 1000, length_s: window.seconds() };
         let made = self.alarms(workspace, &store, span).and_then(|alarms| {
             let report = ProductionReport::read(workspace, &store, span)?;

@@ -2,23 +2,20 @@
 
 use super::attacks::attack_summaries;
 use super::production::ProductionReader;
-use campaign::{open_store, stored_run_workspace};
+use campaign::{StoredCases, UnjudgedTrials, open_store, stored_side};
+use model::suite::Case;
 use model::{GateWindow, Workspace};
+use score::pairing::RunNoise;
 use serve::pages::{AttackSummary, ProductionSummary};
-use serve::viewer::ViewerReports;
-use std::sync::{Arc, Mutex, PoisonError};
-use store::{Store, StoreError, StoreLocation, StoredRun};
-
-/// Workspaces of runs that are kept. One with attacks is several times as large as the plain one.
-const MAX_KEPT: usize = 2;
+use serve::viewer::{StoredSide, ViewerReports};
+use std::sync::Arc;
+use store::{SearchIndex, Store, StoreError, StoreLocation, StoredRun};
 
 /// Store, workspace and traces of a viewer.
 pub(super) struct StoredReports {
     pub store: StoreLocation,
     pub workspace: Arc<Workspace>,
     pub production: ProductionReader,
-    /// By run id, the last one used first.
-    pub kept: Mutex<Vec<(String, Arc<Workspace>)>>,
 }
 
 impl ViewerReports for StoredReports {
@@ -26,22 +23,21 @@ impl ViewerReports for StoredReports {
         open_store(&self.store)
     }
 
-    fn run_workspace(&self, run: &StoredRun) -> Arc<Workspace> {
-        let has_case = |case: &str| self.workspace.case(case).is_some();
-        if run.plan.as_ref().is_none_or(|plan| plan.cases.iter().all(|planned| has_case(&planned.case))) {
-            return self.workspace.clone();
-        }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = kept.iter().position(|(id, _)| *id == run.id).map(|at| kept.remove(at));
-        let made = known.unwrap_or_else(|| (run.id.clone(), Arc::new(stored_run_workspace(Workspace::clone(&self.workspace), run))));
-        let workspace = made.1.clone();
-        kept.insert(0, made);
-        kept.truncate(MAX_KEPT);
-        workspace
+    fn open_index(&self) -> Option<SearchIndex> {
+        SearchIndex::open(&self.store).ok()
     }
 
-    fn attacks(&self, workspace: &Workspace, store: &Store, run: &StoredRun) -> Result<Vec<AttackSummary>, StoreError> {
-        attack_summaries(&self.workspace, workspace, store, run)
+    fn run_case(&self, run: &StoredRun, case: &str) -> Option<Case> {
+        StoredCases::new(&self.workspace, run).case(case).cloned()
+    }
+
+    fn attacks(&self, store: &Store, run: &StoredRun) -> Result<Vec<AttackSummary>, StoreError> {
+        attack_summaries(&self.workspace, store, run)
+    }
+
+    fn side(&self, store: &Store, run: &StoredRun, subject: &str) -> Result<StoredSide, StoreError> {
+        let side = stored_side(&self.workspace, store, run, subject, UnjudgedTrials::NoResult)?;
+        Ok(StoredSide { is_sampled: side.facts.noise == RunNoise::Sampled, readings: side.readings.readings() })
     }
 
     fn production(&self, window: GateWindow) -> Result<ProductionSummary, String> {

@@ -4,8 +4,9 @@ use super::work_stop::WorkStop;
 use crate::args::WorkArgs;
 use crate::commands::run::run_environment;
 use crate::commands::world::imported_tools::{ServerAccess, parse_tool_answers};
+use crate::files::{self, LockedFolder};
+use crate::sandbox;
 use crate::workspace_source::WorkspaceSource;
-use crate::{files, sandbox};
 use campaign::{RunPlan, RunSpec, WorkerRun};
 use model::{CaseTexts, UserError, Workspace};
 use std::collections::BTreeMap;
@@ -13,8 +14,8 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 use store::postgres::queue::{OpenQueue, QueueClient};
 use store::{Store, StoreError};
-use tempfile::TempDir;
 
+const FOLDER_PREFIX: &str = "bardo-eval-work.";
 /// Most files and bytes of a workspace that is received.
 const MAX_FILES: usize = 20_000;
 const MAX_BYTES: usize = 128 << 20;
@@ -25,7 +26,7 @@ pub(super) struct ReceivedRun {
     pub(super) short_id: String,
     pub(super) worker: WorkerRun,
     /// Copy of the workspace, for recordings and files of agents. Removed with the run.
-    _folder: Option<TempDir>,
+    _folder: Option<LockedFolder>,
 }
 
 impl ReceivedRun {
@@ -60,7 +61,7 @@ impl ReceivedRun {
 struct ReceivedWorkspace {
     workspace: Arc<Workspace>,
     source: WorkspaceSource,
-    folder: Option<TempDir>,
+    folder: Option<LockedFolder>,
 }
 
 impl ReceivedWorkspace {
@@ -75,19 +76,16 @@ impl ReceivedWorkspace {
         let index = queue.files.clone();
         let found = client.call_blocking(move |connection| connection.read_files(&index))?;
         check_files(&found)?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix("bardo-eval-work.");
         // Expected answers are in it: other users of the machine must not read them.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let folder = builder.tempdir().map_err(UserError::caused_by)?;
+        let folder = LockedFolder::create(FOLDER_PREFIX).map_err(UserError::caused_by)?;
+        let root = folder.path().join("evals");
         let texts = || found.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-        files::write_folder(folder.path(), texts()).map_err(UserError::caused_by)?;
+        files::write_folder(&root, texts()).map_err(UserError::caused_by)?;
         let in_workspace = texts().filter(|(path, _)| !path.starts_with("cassettes/"));
         let loaded = Workspace::load_from(in_workspace.collect(), CaseTexts::Dropped);
         let mut workspace = loaded.map_err(|problems| problems.into_iter().map(UserError::from).collect::<Vec<_>>())?;
         attack::add_general_probes(&mut workspace);
-        Ok(Self { workspace: Arc::new(workspace), source: WorkspaceSource::Folder(folder.path().to_owned()), folder: Some(folder) })
+        Ok(Self { workspace: Arc::new(workspace), source: WorkspaceSource::Folder(root), folder: Some(folder) })
     }
 }
 

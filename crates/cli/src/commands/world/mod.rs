@@ -4,6 +4,7 @@ mod call;
 pub(super) mod chain_kind;
 mod effects;
 pub(super) mod imported_tools;
+mod live_servers;
 mod redacted_source;
 mod send;
 mod serve;

@@ -56,6 +56,7 @@ fn verdict(verdict: ChangeVerdict) -> &'static str {
 
 fn flip_group(io: &CliOutput, compared: &SubjectComparison, store_flag: &str, group: &FlipGroup) -> Value {
     let cause = match &group.cause {
+        Some(FailureCause::Ending(kind)) => json!({ "kind": "ending", "ending": kind }),
         Some(FailureCause::Tool(tools)) => json!({ "kind": "tool", "called": tools.called, "expected": tools.expected }),
         Some(FailureCause::Argument(name)) => json!({ "kind": "argument", "argument": name }),
         Some(FailureCause::Rule(scorer)) => json!({ "kind": "rule", "scorer": scorer }),

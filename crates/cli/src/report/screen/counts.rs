@@ -11,12 +11,15 @@ use std::time::Duration;
 
 /// Aborted trials and flaky cases listed without `--verbose`.
 const MAX_LISTED: usize = 3;
+/// Failed trials up to which the cases are named.
+const MAX_FAILED_LISTED: u64 = 8;
 
 /// `repeated` is the number of gates that are not shown because another one reads the same number.
 pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>, repeated: usize) -> String {
     let summary = shown.summary;
     let unsure = |text: &str| io.paint.unsure(text);
     let mut text = format!("{}{}", aborted(io, summary), flaky(io, summary));
+    text.push_str(&wrapped(io, &failed_line(summary), str::to_owned));
     text.push_str(&wrapped(io, &trials_line(shown), str::to_owned));
     text.extend(summary.repeats.iter().map(|repeats| wrapped(io, &repeats_line(repeats), str::to_owned)));
     text.push_str(&wrapped(io, &verdicts_line(shown, repeated), str::to_owned));
@@ -36,6 +39,11 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>, repeated: usize) -> 
     if summary.rubrics_without_verdict > 0 {
         let trials = model::count(summary.rubrics_without_verdict, "trial");
         text.push_str(&wrapped(io, &format!("rubrics: {trials} without a readable verdict, so the run is incomplete"), unsure));
+    }
+    for (scorer, failures) in &summary.failed_scorers {
+        let what = format!("{} has no reading of {}", scorer.as_str(), model::count(failures.trials, "trial"));
+        let line = format!("scorer {what}: {}; so the run is incomplete", first_line(&failures.why));
+        text.push_str(&wrapped(io, &escape_control(&line), unsure));
     }
     if let Some(judge) = &shown.judge {
         text.push_str(&wrapped(io, judge, str::to_owned));
@@ -71,19 +79,40 @@ pub(super) fn failures_without_gate(io: &CliOutput, summary: &RunSummary) -> Str
     wrapped(io, &format!("{what}; add a gate on {}", scorers.join(" and on ")), |text| io.paint.unsure(text))
 }
 
+/// Names the failed cases if they are few. Many are listed by gate.
+fn failed_line(summary: &RunSummary) -> String {
+    let few = summary.failed_cases.len() as u64 <= MAX_FAILED_LISTED && summary.outcomes.failed <= MAX_FAILED_LISTED;
+    if summary.failed_cases.is_empty() || !few {
+        return String::new();
+    }
+    format!("failed: {}", escape_control(&summary.failed_cases.join(", ")))
+}
+
+/// Returns a text up to its first line break.
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
 fn trials_line(shown: &RunReport<'_>) -> String {
     let outcomes = &shown.summary.outcomes;
     let unread = if shown.summary.unscored > 0 { format!(", {} without a score", shown.summary.unscored) } else { String::new() };
     let time = shown.elapsed.map_or_else(String::new, |elapsed| format!("; took {}", duration_text(elapsed)));
     let spent = if shown.spent > Money::ZERO { format!("; spent: {} USD", shown.spent) } else { String::new() };
     format!(
-        "trials: {} planned, {} passed, {} failed, {} unjudged, {}{unread}{time}{spent}",
+        "trials: {} planned, {} passed, {} failed{}, {} unjudged, {}{unread}{time}{spent}",
         outcomes.planned(),
         outcomes.passed,
         outcomes.failed,
+        endings_text(shown.summary),
         outcomes.unjudged,
         aborted_text(outcomes)
     )
+}
+
+/// Returns the disorderly endings among the trials, in parentheses; empty if there are none.
+fn endings_text(summary: &RunSummary) -> String {
+    let endings: Vec<String> = summary.causes.endings().iter().map(|(kind, trials)| format!("{trials} {kind}")).collect();
+    if endings.is_empty() { String::new() } else { format!(" (of them {})", endings.join(", ")) }
 }
 
 /// Returns the number of aborted trials, with those that lacked money and those that the run did not reach.
