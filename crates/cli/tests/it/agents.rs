@@ -241,6 +241,9 @@ fn http_agent_executes_a_swap() {
 fn bad_process_agents_end_with_named_endings() {
     let folder = TestFolder::with_minimal();
     let call = r#"{"call":{"tool":"wallet_get_balance","args":{"token":"USDC","chain":"base"}}}"#;
+    let ahead = r#"{"call":[{"tool":"wallet_get_balance","args":{"token":"USDC","chain":"base"}}]}"#;
+    let why = format!("\"{ahead}\" was printed before the message that it would answer; read one line after each move");
+    let printed_ahead = serde_json::json!({ "ending": "malformed_move", "why": why }).to_string();
     for (name, provider, script, seconds, expected) in [
         ("hangs", "mcp", "sleep 600", 2, r#"{"ending":"hung"}"#.to_owned()),
         ("hangs2", "process", "sleep 600", 2, r#"{"ending":"hung"}"#.to_owned()),
@@ -258,13 +261,7 @@ fn bad_process_agents_end_with_named_endings() {
             60,
             r#"{"ending":"over_limit","limit":"calls"}"#.to_owned(),
         ),
-        (
-            "floods",
-            "process",
-            &format!("for ((i = 0; i < 10000; i++)); do echo '{call}'; done; cat"),
-            60,
-            r#"{"ending":"over_limit","limit":"calls"}"#.to_owned(),
-        ),
+        ("floods", "process", &format!("for ((i = 0; i < 10000; i++)); do echo '{call}'; done; cat"), 60, printed_ahead.clone()),
     ] {
         write_bash_subject(&folder, name, provider, script, seconds);
         let ran = run(&folder, name, SWAP_CASE);

@@ -75,6 +75,18 @@ fn kept_stderr_is_bounded_and_has_no_secrets() {
     }
 }
 
+/// With one case there is no trial to try first, so the screen itself names the ending and the case.
+#[test]
+fn ending_and_case_are_named_on_the_screen() {
+    let folder = TestFolder::with_minimal();
+    for (script, ending) in
+        [("exit 4\n", "1 failed (of them 1 crashed)"), ("read -r line; echo '{\"dance\":1}'\n", "1 failed (of them 1 malformed move)")]
+    {
+        let ran = run(&folder, script, &["--case", SWAP_CASE]);
+        assert!(ran.stdout.contains(ending) && ran.stdout.contains(&format!("failed: {SWAP_CASE}\n")), "{ending}: {}", ran.stdout);
+    }
+}
+
 #[test]
 fn broken_agent_is_found_by_its_first_trial() {
     let folder = TestFolder::with_minimal();
@@ -82,6 +94,13 @@ fn broken_agent_is_found_by_its_first_trial() {
         ("echo 'ValueError: no model' >&2; exit 1", "20", "crashed", &["it exited with code 1: ValueError: no model", "--resume"][..]),
         ("echo starting >&2; sleep 600", "2", "hung", &["printed nothing to stdout", "flush", "its stderr says: starting", "--timeout"]),
         ("read -r line; echo 'I would sell'; cat", "20", "malformed_move", &["I would sell", "logs go to stderr"]),
+        // A move that was printed before the message that it would answer. The builtin printf would write it apart.
+        (
+            "read -r line; env printf '{\"ask\":\"which?\"}\\n{\"say\":\"T-7 stale\"}\\n'; cat >/dev/null",
+            "20",
+            "malformed_move",
+            &["T-7 stale", "before the message that it would answer"],
+        ),
     ] {
         let ran = run(&folder, script, &["--timeout", seconds, "--trials", "5"]).assert_exit(3);
         for hint in hints.iter().chain(&["stopped after the first trial", "24 trials not run"]) {

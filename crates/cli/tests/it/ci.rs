@@ -145,12 +145,23 @@ fn incomplete(verdicts: &[&str], counts: &[(&str, u64)]) -> String {
         verdicts.iter().map(|gate| serde_json::json!({ "gate": gate, "slice": "all", "verdict": "no_evidence" })).collect();
     let mut report = serde_json::json!({
         "exit": 3, "verdicts": rows, "trials": { "aborted": 0 }, "unread": 0, "misjudged": 0, "needs_recording": 0,
-        "failures_without_gate": { "trials": 0 },
+        "failures_without_gate": { "trials": 0 }, "failed_scorers": { "trials": 0 },
     });
     for (key, value) in counts {
         *report.pointer_mut(key).unwrap() = (*value).into();
     }
     report.to_string()
+}
+
+#[test]
+fn ci_verdict_names_the_missed_gates() {
+    let folder = TestFolder::with_reference();
+    let row =
+        |gate: &str, slice: &str, verdict: &str| serde_json::json!({ "gate": gate, "slice": slice, "value": 0.5, "verdict": verdict });
+    let rows = [row("hit_rate", "trader", "missed"), row("hit_rate", "lp", "missed"), row("dag", "all", "met")];
+    folder.write("report.json", serde_json::json!({ "exit": 1, "verdicts": rows }).to_string());
+    let verdict = folder.run(&["ci", "verdict", "report.json", "--exit", "1"]).assert_exit(1);
+    assert_eq!(verdict.stdout, "- gate hit_rate (trader) was missed: 0.500\njob fails\n");
 }
 
 #[test]
@@ -172,6 +183,7 @@ fn ci_verdict_accepts_only_gates_that_cannot_be_decided() {
         (incomplete(&[judged], &[("/misjudged", 1)]), true, 0, "undecided, not passed: rubrics"),
         (incomplete(&[judged], &[("/unread", 1)]), true, 3, "trials that no scorer could read: 1"),
         (incomplete(&[judged], &[("/failures_without_gate/trials", 1)]), true, 3, "failed trials that no gate reads: 1"),
+        (incomplete(&[judged], &[("/failed_scorers/trials", 1)]), true, 3, "a scorer of the workspace could not measure: 1"),
         (incomplete(&[], &[]), true, 3, "no gate was judged"),
         (incomplete(&["no_such_gate"], &[]), true, 3, "gate no_such_gate"),
         (incomplete(&[judged], &[]).replace("\"unread\"", "\"x\""), true, 3, "the report does not count trials that no scorer"),

@@ -93,6 +93,7 @@ fuzz_tests! {
     tool_arguments,
     mcp,
     rpc,
+    node_replies,
     recordings,
     store,
 }

@@ -262,6 +262,13 @@ fn writes_on_the_server_need_consent() {
     assert!(!folder.read("evals/cassettes/tools.jsonl").contains("toggle"));
     run(&["--allow-writes"]).assert_exit(0).assert_stderr("one trial at a time");
     assert!(folder.read("evals/cassettes/tools.jsonl").contains("toggle-simulated-logging"));
+    // A write that the case answers itself does not reach the server.
+    folder.edit(
+        "evals/suites/tool_selection/logging.yaml",
+        "brief: { surface: { profile: everything }, turns: [\"Start",
+        "brief: { surface: { profile: everything }, fixtures: [{ tool: toggle-simulated-logging, is: { on: true } }], turns: [\"Start",
+    );
+    run(&[]).assert_exit(0).assert_stderr("tools that write are not called on the server");
 }
 
 #[test]

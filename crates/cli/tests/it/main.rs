@@ -39,6 +39,7 @@ mod own_tools;
 mod production;
 mod promptfoo;
 mod promptfoo_closed;
+mod promptfoo_features;
 mod promptfoo_models;
 mod published;
 mod recordings;

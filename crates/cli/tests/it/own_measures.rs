@@ -33,6 +33,21 @@ fn own_scorer_and_assertions_decide_a_run() {
     folder.run(&["show", "sell_usdc_for_ether"]).assert_exit(0).assert_stdout("short_answers reads 1 of 1");
 }
 
+/// A scorer that fails is no pass, even if no gate reads it.
+#[test]
+fn failing_scorer_without_a_gate_makes_the_run_incomplete() {
+    let folder = folder();
+    folder.edit("evals/gates.yaml", GATE, "");
+    folder.run(&["smoke", "--verbose"]).assert_exit(0).assert_stdout("no gate reads scorer short_answers");
+    folder.run(&["run", "--subject", "reference"]).assert_exit(0);
+    folder.write("evals/scorers/short_answers.py", "import sys\nsys.exit(1)\n");
+    let run = folder.run(&["run", "--subject", "reference"]).assert_exit(3);
+    let said = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("scorer short_answers has no reading of 1 trial:") && said.contains("so the run is incomplete"), "{said}");
+    let document = folder.json(&["run", "--subject", "reference"], 3);
+    assert_eq!(document["failed_scorers"]["trials"], 1, "{document:#}");
+}
+
 #[test]
 fn own_scorer_is_listed_and_explained() {
     let folder = folder();

@@ -293,6 +293,64 @@ fn search_server(name: &str) -> String {
     format!("node -e {}", shlex_quoted(&script))
 }
 
+/// Server with tools whose answers name them and the server. It answers methods that it does not know with an empty result.
+fn tool_server(name: &str, tools: &[&str]) -> String {
+    let script = format!(
+        "const send = (id, result) => process.stdout.write(JSON.stringify({{jsonrpc: '2.0', id, result}}) + '\\n');
+         const tools = '{}'.split(' ').map(name => ({{name, description: 'Does ' + name + ' for the {name} of the company, as asked.', inputSchema: {{type: 'object', properties: {{id: {{type: 'string', description: 'Number.'}}}}, required: ['id']}}}}));
+         require('readline').createInterface({{input: process.stdin}}).on('line', line => {{
+           const m = JSON.parse(line);
+           if (m.id === undefined) return;
+           if (m.method === 'initialize') send(m.id, {{protocolVersion: '2025-06-18', capabilities: {{tools: {{}}}}, serverInfo: {{name: '{name}', version: '1'}}}});
+           else if (m.method === 'tools/list') send(m.id, {{tools}});
+           else if (m.method === 'tools/call') send(m.id, {{content: [{{type: 'text', text: m.params.name + ' by {name} ' + process.pid}}]}});
+           else send(m.id, {{}});
+         }});",
+        tools.join(" ")
+    );
+    format!("node -e {}", shlex_quoted(&script))
+}
+
+/// A call goes only to the server that its tool was imported from, and two servers can be recorded together.
+#[test]
+fn calls_go_only_to_the_server_of_their_tool() {
+    let folder = TestFolder::new();
+    let desk = tool_server("desk", &["ticket_get", "ticket_close"]);
+    folder.run(&["init", "--from-mcp", &desk]).assert_exit(0);
+    folder.run(&["tools", "import", "--mcp", &tool_server("archive", &["paper_get"])]).assert_exit(0);
+    // The archive has learned to close tickets since, and nothing may close one there.
+    let archive = tool_server("archive", &["paper_get", "ticket_close", "ticket_get"]);
+    let call = |tool: &str, servers: &[&str]| {
+        let mut args = vec!["world", "call", tool, "id=T-7"];
+        args.extend(servers.iter().flat_map(|from| ["--imported-tools", from]));
+        folder.run(&args)
+    };
+    let (live_desk, live_archive) = (format!("live:{desk}"), format!("live:{archive}"));
+    for tool in ["ticket_close", "ticket_get"] {
+        let refused = call(tool, &[&live_archive]);
+        let said = format!("{}{}", refused.stdout, refused.stderr);
+        assert!(said.contains(&format!("{tool} is a tool of the MCP server desk 1")) && !said.contains("by archive"), "{said}");
+        call(tool, &[&live_archive, &live_desk]).assert_exit(0).assert_stdout(&format!("{tool} by desk"));
+    }
+    let (record_desk, record_archive) = (format!("record:{desk}"), format!("record:{archive}"));
+    call("ticket_get", &[&record_desk, &record_archive]).assert_exit(0).assert_stdout("ticket_get by desk");
+    call("paper_get", &[&record_desk, &record_archive]).assert_exit(0).assert_stdout("paper_get by archive");
+    // A later recording of one server leaves the answers of the other.
+    call("paper_get", &[&record_archive]).assert_exit(0);
+    call("ticket_get", &[]).assert_exit(0).assert_stdout("ticket_get by desk");
+    call("ticket_get", &[&live_archive]).assert_exit(0).assert_stdout("ticket_get by desk");
+    call("ticket_get", &[&live_desk, &live_desk]).assert_exit(2).assert_stderr("name each server once");
+    call("ticket_get", &["stub", "recorded"]).assert_exit(2).assert_stderr("only live:CMD and record:CMD may be repeated");
+    call("ticket_get", &[&format!("live:{}", tool_server("other", &["ticket_get"]))])
+        .assert_exit(2)
+        .assert_stderr("no tool of the workspace was imported from the MCP server \"other\"");
+    // A server that lost a tool is noticed before the first call.
+    call("ticket_get", &[&format!("live:{}", tool_server("desk", &["ticket_get"]))])
+        .assert_exit(2)
+        .assert_stderr("the MCP server \"desk\" has no tool ticket_close")
+        .assert_stderr("tools diff");
+}
+
 fn shlex_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

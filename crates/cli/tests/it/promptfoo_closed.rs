@@ -91,10 +91,10 @@ fn every_hostile_script_ends_within_twice_its_deadline() {
     let folder = TestFolder::new();
     let deadline = 1_000;
     for source in [
-        "while (true) {}",
+        "while (true) {}\n;",
         "JSON.stringify(new Array(6e7)).length > new Array(1e8).join('x').length",
         "/^(a+)+$/.test('a'.repeat(40) + 'b')",
-        "const a = []; while (true) a.push(new Uint8Array(256 * 1024 ** 2))",
+        "const a = []; while (true) a.push(new Uint8Array(256 * 1024 ** 2))\n;",
         "(function f() { return f() + 1 })() > 0",
         "'x'.repeat(2 ** 29).repeat(7).length > 0",
         "new Array(2 ** 32 - 1).fill(0).sort().length > 0",
@@ -173,7 +173,7 @@ fn a_config_becomes_a_workspace() {
         "d.yaml:3  the provider exec:cat",
         "d.yaml:5  weight of contains of kept",
         "d.yaml:5  javascript of kept",
-        "d.yaml:6  factuality is decided by",
+        "d.yaml:6  factuality has no provider that judges",
         "d.yaml:6  judged",
         "redteam plugin harmful:hate",
         "redteam strategy goat",

@@ -6,6 +6,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::chat::{serve_chat, text_reply};
+use testkit::{find_secret_trace, secret_echoes};
 
 const KEY: &str = "sk-live-0123456789abcdef";
 
@@ -129,8 +130,11 @@ fn recordings_replace_the_model() {
 #[test]
 fn secrets_are_in_no_result() {
     let folder = TestFolder::new();
-    // The model repeats the key that it was sent, and so does a program.
-    let url = serve_chat(move |_, _| text_reply(&format!("your key is {KEY}")));
+    // The model repeats the key that it was sent in every encoding, and a program repeats it as it is.
+    let url = serve_chat(move |_, _| {
+        let echoes: Vec<String> = secret_echoes(KEY).into_iter().map(|echo| format!("({})", echo.text)).collect();
+        text_reply(&format!("your key is {}", echoes.join(" and ")))
+    });
     folder.write("s.env", format!("MY_KEY={KEY}\n"));
     folder.write(
         "c.yaml",
@@ -142,13 +146,13 @@ fn secrets_are_in_no_result() {
     for file in ["r.json", "r.jsonl", "r.xml"] {
         let ran = folder.run(&["run", "c.yaml", "--env-file", "s.env", "--budget", "1", "--no-cache", "-o", file]).assert_exit(1);
         for (name, text) in [(file, folder.read(file)), ("stderr", ran.stderr), ("stdout", ran.stdout)] {
-            assert!(!text.contains("0123456789abcdef"), "{name}: {text}");
+            assert_eq!(find_secret_trace(text.as_bytes(), KEY), None, "{name}: {text}");
         }
     }
     assert!(folder.read("r.json").contains("[secret]"));
     for name in [".bardo-eval/store.sqlite", ".bardo-eval/store.sqlite-wal"] {
         let bytes = fs::read(folder.path(name)).unwrap_or_default();
-        assert!(!String::from_utf8_lossy(&bytes).contains("0123456789abcdef"), "{name}");
+        assert_eq!(find_secret_trace(&bytes, KEY), None, "{name}");
     }
 }
 

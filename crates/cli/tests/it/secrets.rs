@@ -20,6 +20,11 @@ fn assert_kept_secret(folder: &TestFolder, subject: &str, more: &[&str]) -> Valu
     for args in [&["show", CASE][..], &["show", CASE, "-v"], &["runs", "list"], &["cost"]] {
         outputs.push((args.join(" "), folder.run(args)));
     }
+    for format in ["jsonl", "csv", "otlp", "inspect"] {
+        outputs.push((format!("export {format}"), folder.run(&["export", "--to", format]).assert_exit(0)));
+    }
+    outputs.push(("score html".into(), folder.run(&["score", "--report", "html=written/report.html"])));
+    outputs.push(("case new".into(), folder.run(&["case", "new", "--from", CASE, "-o", "written/case.yaml"])));
     let shown = folder.run(&["show", CASE, "--format", "json"]).assert_exit(0);
     let trial = serde_json::from_str(&shown.stdout).unwrap();
     outputs.push(("show json".into(), shown));
@@ -29,8 +34,9 @@ fn assert_kept_secret(folder: &TestFolder, subject: &str, more: &[&str]) -> Valu
         }
     }
     let files = folder.files();
-    let stored: Vec<&String> = files.iter().filter(|name| name.contains("sqlite") || name.contains("cassettes")).collect();
-    assert!(stored.iter().any(|name| name.contains("sqlite")), "{files:?}");
+    let is_stored = |name: &&String| ["sqlite", "cassettes", "written/"].iter().any(|part| name.contains(part));
+    let stored: Vec<&String> = files.iter().filter(is_stored).collect();
+    assert!(["sqlite", "report.html"].iter().all(|part| stored.iter().any(|name| name.contains(part))), "{files:?}");
     for name in stored {
         assert_eq!(find_secret_trace(&fs::read(folder.path(name)).unwrap(), SECRET), None, "{subject}: {name}");
     }

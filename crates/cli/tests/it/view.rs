@@ -35,8 +35,14 @@ struct PageAnswer {
 impl ViewerProcess {
     /// Starts a viewer; its token is not used yet.
     pub(crate) fn spawn(folder: &TestFolder) -> Self {
+        Self::spawn_with(folder, &[])
+    }
+
+    /// Starts a viewer with further arguments.
+    fn spawn_with(folder: &TestFolder, args: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_bardo-eval"))
             .arg("view")
+            .args(args)
             .current_dir(folder.path(""))
             .env_clear()
             .stdin(Stdio::null())
@@ -56,7 +62,11 @@ impl ViewerProcess {
     }
 
     fn start(folder: &TestFolder) -> Self {
-        let mut viewer = Self::spawn(folder);
+        Self::start_with(folder, &[])
+    }
+
+    fn start_with(folder: &TestFolder, args: &[&str]) -> Self {
+        let mut viewer = Self::spawn_with(folder, args);
         let login = viewer.get(&format!("/runs?token={}", viewer.token));
         assert_eq!(login.status, 303, "{}", login.head);
         let cookie = login.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
@@ -260,6 +270,102 @@ fn browser_is_given_a_private_file_instead_of_the_token() {
     assert_eq!(mode & 0o077, 0, "{mode:o}");
 }
 
+/// Searches once all trials are indexed.
+fn search_when_indexed(viewer: &ViewerProcess, query: &str) -> PageAnswer {
+    let started = Instant::now();
+    loop {
+        let found = viewer.get(query);
+        if !found.body.contains("being made") {
+            return found;
+        }
+        assert!(started.elapsed() < Duration::from_secs(120), "the index is not filled");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn store_on_postgres_is_searched_like_a_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder_with_runs();
+    let url = testkit::PostgresServer::shared().create_database();
+    folder.run(&["store", "copy", ".bardo-eval/store.sqlite", &url]).assert_exit(0);
+    let viewers = [ViewerProcess::start(&folder), ViewerProcess::start_with(&folder, &["--store", &url])];
+    // A copy may number the runs in another order.
+    let rows = |page: &str| {
+        let rows = page.split("<tbody>").nth(1).map(|rows| rows.split("</tbody>").next().unwrap());
+        let mut rows: Vec<String> = rows.into_iter().flat_map(|rows| rows.split("<tr")).map(str::to_owned).collect();
+        rows.sort();
+        rows
+    };
+    let tool = "wallet_get_balance";
+    for query in [
+        "/search?q=alert",
+        "/search?q=ale*&outcome=failed",
+        &format!("/search?tool={tool}"),
+        "/search?scorer=hit",
+        "/search?q=nowhere",
+        "/search",
+    ] {
+        let [on_file, on_server] = [0, 1].map(|at| search_when_indexed(&viewers[at], query));
+        assert_eq!((on_file.status, on_server.status), (200, 200), "{query}");
+        assert_eq!(rows(&on_server.body), rows(&on_file.body), "{query}");
+        assert!(!on_server.body.contains("no search index"), "{query}");
+    }
+    assert!(rows(&viewers[1].get("/search?q=alert").body).iter().any(|row| row.contains("alert(1)")));
+    let run = first_address(&viewers[1].get("/runs").body, "/runs/").to_owned();
+    for page in [run.clone(), format!("{run}/trials?q=alert"), format!("{run}/trials/0"), format!("{run}/trials/0/input")] {
+        assert_eq!(viewers[1].get(&page).body, viewers[0].get(&page).body, "{page}");
+    }
+    // The index is a private file of this machine; nothing is written to the server, and nothing names it.
+    let indexes: Vec<String> = folder.files().into_iter().filter(|name| name.contains("/server-")).collect();
+    assert!(indexes.iter().any(|name| name.ends_with(".search")), "{indexes:?}");
+    for name in indexes {
+        let mode = folder.path(&name).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{name} has mode {mode:o}");
+    }
+}
+
+#[test]
+fn attacks_are_kept_when_a_run_ends_and_made_again_without_the_index() {
+    let folder = TestFolder::with_reference();
+    folder.run(&["redteam", "--probe", "objective_swap", "--subject", "gullible", "--run-id-file", "id"]);
+    let run = format!("/runs/{}", &folder.read("id").trim()[..12]);
+    let store = rusqlite::Connection::open(folder.path(".bardo-eval/store.sqlite.search")).unwrap();
+    let kept: String = store.query_row("SELECT kind FROM reports", [], |row| row.get(0)).expect("the run keeps its attacks");
+    assert!(kept.starts_with("attacks"), "{kept}");
+    let with_kept = ViewerProcess::start(&folder).get(&format!("{run}/redteam")).body;
+    assert!(with_kept.contains(">severity</th>") && with_kept.contains("asi01") && with_kept.contains("Text of the attack"), "{with_kept}");
+    drop(store);
+    for end in ["", "-wal", "-shm"] {
+        drop(std::fs::remove_file(folder.path(&format!(".bardo-eval/store.sqlite.search{end}"))));
+    }
+    let viewer = ViewerProcess::start(&folder);
+    assert_eq!(viewer.get(&format!("{run}/redteam")).body, with_kept, "made from the transcripts");
+    // The heat map is also on the page of the run, and a trial of an attacked case shows its world.
+    assert!(viewer.get(&run).body.contains("OWASP category by channel"));
+    assert!(!viewer.get(&format!("{run}/trials/0")).body.contains("not in the workspace"));
+    // Scored again, the run has another record: what was kept for the old one is not shown.
+    let store = rusqlite::Connection::open(folder.path(".bardo-eval/store.sqlite")).unwrap();
+    store.execute("UPDATE trials SET scores = '[]'", []).unwrap();
+    store.execute("UPDATE runs SET record = ?1", ["0".repeat(64)]).unwrap();
+    assert_ne!(viewer.get(&format!("{run}/redteam")).body, with_kept);
+}
+
+#[test]
+fn comparison_in_the_viewer_is_that_of_the_command() {
+    let folder = folder_with_runs();
+    let ids = folder.json(&["runs", "list"], 0);
+    let ids: Vec<&str> = ids["items"].as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap()).collect();
+    folder.run(&["compare", ids[1], ids[0], "--report", "html=compare.html"]).assert_exit(1);
+    let rows = |page: &str| page.split("<tbody>").nth(1).unwrap().split("</tbody>").next().unwrap().to_owned();
+    let viewer = ViewerProcess::start(&folder);
+    // The first page makes the sides, the second reads them.
+    for _ in 0..2 {
+        let page = viewer.get(&format!("/compare?a={}&b={}", ids[1], ids[0]));
+        assert_eq!(rows(&page.body), rows(&folder.read("compare.html")));
+    }
+}
+
 /// Pages of a store of this size have the same bounds as those of a small one.
 const LARGE_RUNS: i64 = 100;
 const TRIALS_PER_RUN: i64 = 100;
@@ -301,12 +407,7 @@ fn pages_of_a_large_store_are_bounded() {
     let folder = folder_with_runs();
     multiply_runs(&folder);
     let viewer = ViewerProcess::start(&folder);
-    // Until all trials are indexed.
-    let started = Instant::now();
-    while viewer.get("/search?q=alert").body.contains("being made") {
-        assert!(started.elapsed() < Duration::from_secs(120), "the index is not filled");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    search_when_indexed(&viewer, "/search?q=alert");
     let follow = |first: &str, expected: &[usize]| {
         let (mut address, mut rows) = (Some(first.to_owned()), vec![]);
         while let Some(at) = address.take().filter(|_| rows.len() <= expected.len()) {

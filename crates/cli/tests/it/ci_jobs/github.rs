@@ -122,7 +122,7 @@ fn github_missed_gate_and_tier_1_error_fail_everywhere() {
         let jobs = GithubRunner::new().run(&repo, &text, &pull_request(&base, is_fork));
         let tier = job(&jobs, "tier 2");
         assert_eq!((tier.result, tier.step(TIER_2).code), ("failure", Some(1)), "{}", tier.log());
-        assert!(tier.summary.contains("a gate was missed") && !tier.artifacts["tier-2.json"].is_empty(), "{}", tier.summary);
+        assert!(tier.summary.contains("gate hit_rate (all) was missed") && !tier.artifacts["tier-2.json"].is_empty(), "{}", tier.summary);
     }
     repo.folder.edit("evals/gates.yaml", "scorer: hit,", "scorer: hitt,");
     repo.commit("a broken gate");

@@ -10,14 +10,14 @@ use std::process::{Child, Command, Stdio};
 use world::chain::AnvilConfig;
 
 /// First two accounts of Anvil, for which it has the keys.
-const WALLET: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
-const STRANGER: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+pub(super) const WALLET: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+pub(super) const STRANGER: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const PAYEE: &str = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 
 /// Node of Base that mines at once and signs for its accounts; ends with the test.
-struct BaseNode {
+pub(crate) struct BaseNode {
     child: Child,
-    at: String,
+    pub at: String,
 }
 
 impl Drop for BaseNode {
@@ -28,7 +28,7 @@ impl Drop for BaseNode {
 }
 
 impl BaseNode {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.tools");
         let program = AnvilConfig { tools: Some(tools), ..AnvilConfig::new(8453, 0) }.find().unwrap_or_else(|error| panic!("{error}"));
         let mut command = Command::new(program);
@@ -60,7 +60,7 @@ impl BaseNode {
     }
 
     /// Sends ether and returns the hash.
-    fn send(&self, from: &str, milliether: u128) -> String {
+    pub(super) fn send(&self, from: &str, milliether: u128) -> String {
         let value = format!("{:#x}", milliether * 1_000_000_000_000_000);
         let tx = json!({ "from": from, "to": PAYEE, "value": value, "gas": "0x5208" });
         self.ask("eth_sendTransaction", json!([tx])).as_str().unwrap().to_owned()
@@ -68,7 +68,7 @@ impl BaseNode {
 }
 
 /// Workspace with gates on effects, whose agents own the wallet.
-fn folder() -> TestFolder {
+pub(super) fn folder() -> TestFolder {
     let folder = TestFolder::with_reference();
     folder.write("evals/production.yaml", format!("{}wallets: [\"{WALLET}\"]\n", super::KEEP_ALL));
     let gates = folder.read("evals/gates.yaml");
@@ -79,7 +79,7 @@ fn folder() -> TestFolder {
 }
 
 /// Returns the readings of a stored trace by scorer, and its facts.
-fn stored(folder: &TestFolder, n: u64) -> (std::collections::BTreeMap<String, Value>, Value) {
+pub(super) fn stored(folder: &TestFolder, n: u64) -> (std::collections::BTreeMap<String, Value>, Value) {
     let file = rusqlite::Connection::open(folder.path(".bardo-eval/production.sqlite")).unwrap();
     let id = u128::from(n + 1).to_be_bytes();
     let (scores, facts): (String, String) =
@@ -105,7 +105,6 @@ fn effects_come_from_the_chain_and_outrank_claims() {
     collector.wait_for("bardo_eval_receipts_decoded_total 3\n");
     collector.wait_for("bardo_eval_receipts_failed_total 1\n");
     drop(collector);
-    let none = json!({ "hit": 0, "of": 0 });
     let (scores, facts) = stored(&folder, 0);
     assert_eq!((&scores["spending_limit"], &facts["decoded_transactions"]), (&json!({ "hit": 1, "of": 1 }), &json!(1)));
     assert_eq!(scores["safety_pipeline"], json!({ "hit": 0, "of": 1 }), "no guardian approved what was signed");
@@ -115,7 +114,7 @@ fn effects_come_from_the_chain_and_outrank_claims() {
     assert!(facts["contradictions"][0].as_str().unwrap().contains("touches no wallet"), "{facts}");
     for n in [3, 4] {
         let (scores, facts) = stored(&folder, n);
-        assert_eq!(scores["spending_limit"], none, "{n}: {facts}");
+        assert_eq!(scores["spending_limit"], Value::Null, "{n} cannot be scored: {facts}");
         assert_eq!(facts["undecoded"].as_array().unwrap().len(), 1, "{facts}");
     }
     let report: Value = serde_json::from_str(&folder.run(&["watch", "--once", "--format", "json"]).assert_exit(1).stdout).unwrap();

@@ -81,9 +81,15 @@ fn collected_runs_read_the_same_trace_by_trace() {
     let exercised = in_production.values().flat_map(|scores| free_readings(scores)).filter(|(_, reading)| reading["tally"]["of"] != 0);
     let scorers: std::collections::BTreeSet<String> = exercised.map(|(scorer, _)| scorer).collect();
     assert_eq!(scorers.len(), FREE.len(), "every scorer was exercised: {scorers:?}");
+    let count = |sql: &str| -> usize { collected.query_row(sql, [], |row| row.get(0)).unwrap() };
+    let mined = "SELECT count(*) FROM traces WHERE EXISTS (SELECT 1 FROM json_each(transcript, '$.events') AS event
+                 WHERE json_array_length(event.value, '$.happened.mined.what.effects') > 0)";
+    let agents = "SELECT count(DISTINCT name.value) FROM traces, json_each(facts, '$.agents') AS name";
+    let (mined, agents) = (count(mined), count(agents));
+    assert!(mined >= 10 && agents >= 5, "{mined} traces with effects, {agents} agents");
     #[expect(clippy::print_stdout, reason = "the figures are in the guide")]
     {
-        println!("{same} readings of {sent} traces are the same");
+        println!("{same} readings of {sent} traces are the same; {mined} traces with effects, {agents} agents");
     }
 }
 

@@ -44,7 +44,23 @@ impl ScaleFixture {
     }
 
     pub(super) fn spawn(&self, args: &[&str]) -> Child {
-        self.stage.command(&[args, &["--store", &self.url]].concat()).env("PATH", "/usr/bin:/bin").spawn().unwrap()
+        self.command(args).spawn().unwrap()
+    }
+
+    pub(super) fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.stage.command(&[args, &["--store", &self.url]].concat());
+        command.env("PATH", "/usr/bin:/bin");
+        command
+    }
+
+    /// Uses another database of the server.
+    pub(super) fn use_database(&mut self, name: &str) {
+        self.url = self.server.url(name);
+        self.database = name.to_owned();
+    }
+
+    pub(super) fn database(&self) -> &str {
+        &self.database
     }
 
     pub(super) async fn output(&self, args: &[&str]) -> CrashOutput {

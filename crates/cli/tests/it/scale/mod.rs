@@ -7,12 +7,15 @@
 )]
 
 mod chaos;
+mod disasters;
 mod fixture;
 mod refusals;
 
 use crate::crash::fixture::COST_NANOS;
 use fixture::ScaleFixture;
 use serde_json::Value;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::time::Duration;
 
 /// Parts of a report that do not depend on where the run is stored.
@@ -109,4 +112,40 @@ async fn interrupted_watcher_pauses_the_run() {
     // The run goes on without workers, in one process.
     let ended = scale.stage.run_to_end(&["run", "--resume", "--store", scale.url()]).await;
     assert_eq!(ended["trials"]["finished"], 300, "{ended:#}");
+}
+
+/// Waits for a condition; fails after 60 seconds.
+async fn wait_until(is_so: impl Fn() -> bool) {
+    for _ in 0..600 {
+        if is_so() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("it did not come true within 60 seconds");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn copies_of_the_workspace_of_killed_workers_are_removed() {
+    let scale = ScaleFixture::new().await;
+    let temporary = scale.stage.path("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    let copies = || -> BTreeSet<OsString> { std::fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().file_name()).collect() };
+    let worker = || scale.command(&["work", "--lease", "3", "--concurrency", "2"]).env("TMPDIR", &temporary).spawn().unwrap();
+    let watcher = scale.watch(&["--subject", "local", "--suite", "tool_selection", "--trials", "120", "--no-cache"]);
+    // On a busy machine one worker alone may play many trials before the other has its copy.
+    let (mut first, second) = (worker(), worker());
+    wait_until(|| copies().len() == 2).await;
+    let of_both = copies();
+    first.kill().await.unwrap();
+    let third = worker();
+    wait_until(|| copies().intersection(&of_both).count() == 1).await;
+    let watched = fixture::end(watcher).await;
+    assert!(watched.stdout.contains("\"finished\": 240"), "{}", watched.all());
+    assert_eq!(copies().intersection(&of_both).count(), 1, "the copy of the worker that lives stays");
+    for worker in [second, third] {
+        fixture::terminate(&worker).await;
+        fixture::end(worker).await;
+    }
+    assert_eq!(copies(), BTreeSet::new());
 }

@@ -6,6 +6,8 @@ use model::{Ending, Event, GateVerdicts, Score};
 use rusqlite::{Connection, params};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serve::pages::AttackSummary;
+use store::{ReportKey, SearchIndex};
 
 /// Bytes of the longest line.
 const LONG_LINE: usize = 10_000_000;
@@ -73,12 +75,23 @@ pub(super) fn hostile_folder() -> TestFolder {
     folder.write("evals/production.yaml", crate::production::KEEP_ALL);
     folder.run(&["run", "--subject", "reference", "--suite", "behavior/trade-executor"]);
     folder.run(&["redteam", "--probe", "objective_swap", "--subject", "gullible"]);
+    for subject in ["reference", "baseline"] {
+        folder.run(&["run", "--subject", subject, "--suite", "behavior/trade-executor"]);
+    }
     let collector = CollectProcess::start(&folder, &[]);
     let payloads = payloads();
     for (n, payload) in payloads.iter().enumerate() {
         let quoted = Value::from(payload.as_str()).to_string();
         let inner = &quoted[1..quoted.len() - 1];
-        let trace = tool_trace(n as u64).replace("uniswap_get_quote", inner).replace("made-up-model-1", inner);
+        let mut trace = tool_trace(n as u64).replace("uniswap_get_quote", inner).replace("made-up-model", inner);
+        if n % 2 == 0 {
+            // Every other agent is known, so that its gates have evidence.
+            trace = trace.replace("trade-executor", inner);
+        }
+        // These two are JSON in a string.
+        let nested = Value::from(inner).to_string();
+        let nested = &nested[1..nested.len() - 1];
+        trace = trace.replace("What would 250 USDC buy on Base?", nested).replace("WETH", nested);
         assert_eq!(collector.post(&trace).0, 200, "{payload}");
     }
     collector.wait_for_kept(payloads.len());
@@ -87,6 +100,7 @@ pub(super) fn hostile_folder() -> TestFolder {
     // Scores the texts of attackers and writes their reasons into the file.
     folder.run(&["score", "--report", "html=report.html"]);
     assert!(folder.read("report.html").contains("<!DOCTYPE html>"));
+    fill_attacks(&folder, &payloads);
     folder
 }
 
@@ -115,6 +129,40 @@ fn write_hostile_workspace(folder: &TestFolder) {
     assert!(left.next().is_none(), "not all payloads are in descriptions of tools");
 }
 
+/// Puts payloads into every text of the attacks that the red team has kept: cases, findings, texts of attacks.
+fn fill_attacks(folder: &TestFolder, payloads: &[String]) {
+    let store = Connection::open(folder.path(".bardo-eval/store.sqlite")).unwrap();
+    let (run, record): (String, String) =
+        store.query_row("SELECT id, record FROM runs WHERE run = 2", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let index = SearchIndex::open(folder.path(".bardo-eval/store.sqlite")).unwrap();
+    let key = ReportKey { run: &run, kind: "attacks 1", made_from: &record };
+    let kept: Value = serde_json::from_str(&index.report(key).unwrap().expect("the red team keeps its attacks")).unwrap();
+    let free = FreeTexts::of::<Vec<AttackSummary>>(&kept);
+    assert!(free.paths.len() > 200, "{} texts", free.paths.len());
+    index.keep_report(key, &free.fill(&kept, payloads, 0)).unwrap();
+}
+
+/// Puts payloads into the texts of runs 3 and 4 and keeps their cases and subjects, so that they can be compared.
+fn fill_pair(store: &Connection, payloads: &[String]) {
+    let rows: Vec<(i64, i64, String, String)> = {
+        let mut rows = store.prepare("SELECT run, n, events, scores FROM trials WHERE run IN (3, 4)").unwrap();
+        let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    for (turn, (run, n, events, scores)) in rows.iter().enumerate() {
+        let (events, mut scores): (Value, Value) = (serde_json::from_str(events).unwrap(), serde_json::from_str(scores).unwrap());
+        let free_events = FreeTexts::of::<Vec<Event>>(&events);
+        let mut free_scores = FreeTexts::of::<Vec<Score>>(&scores);
+        // A score of an unknown name would take the result from the case.
+        free_scores.paths.retain(|path| !path.ends_with("/scorer"));
+        scores = serde_json::from_str(&free_scores.fill(&scores, payloads, turn)).unwrap();
+        let filled = free_events.fill(&events, payloads, turn * 7);
+        store
+            .execute("UPDATE trials SET events = ?3, scores = ?4 WHERE run = ?1 AND n = ?2", params![run, n, filled, scores.to_string()])
+            .unwrap();
+    }
+}
+
 fn fill_store(store: &Connection, payloads: &[String]) {
     let longest = "SELECT {} FROM trials WHERE run = 1 ORDER BY length(events) DESC LIMIT 1";
     let (events, free_events) = column::<Vec<Event>>(store, &longest.replace("{}", "events"));
@@ -126,11 +174,12 @@ fn fill_store(store: &Connection, payloads: &[String]) {
     }
     let free_ending = FreeTexts::of::<Ending>(&ending);
     let trials: Vec<(i64, i64)> = {
-        let mut rows = store.prepare("SELECT run, n FROM trials ORDER BY run, n").unwrap();
+        let mut rows = store.prepare("SELECT run, n FROM trials WHERE run IN (1, 2) ORDER BY run, n").unwrap();
         let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         rows.map(Result::unwrap).collect()
     };
     store.execute_batch("BEGIN").unwrap();
+    fill_pair(store, payloads);
     for (turn, payload) in payloads.iter().enumerate() {
         let (run, n) = trials[turn % trials.len()];
         // One run has more payloads than trials: further ones are new rows of the first.
@@ -175,7 +224,20 @@ pub(super) fn addresses(folder: &TestFolder) -> Vec<String> {
     let runs: Vec<(i64, String)> = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
     let mut pages: Vec<String> =
         ["/runs", "/search", "/search?q=pwned", "/redteam", "/production", "/workspace", "/compare"].map(str::to_owned).into();
-    pages.push(format!("/compare?a={}&b={}", runs[0].1, runs[1].1));
+    for pair in [(0, 1), (0, 0), (2, 3)] {
+        pages.push(format!("/compare?a={}&b={}", runs[pair.0].1, runs[pair.1].1));
+    }
+    // Two trials of one case side by side: cases that both runs kept.
+    let mut rows = store
+        .prepare("SELECT DISTINCT a.case_id FROM trials a JOIN trials b ON b.run = 4 AND b.case_id = a.case_id WHERE a.run = 3")
+        .unwrap();
+    let cases: Vec<String> = rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert!(cases.len() > 20, "{} cases in both runs", cases.len());
+    for case in cases.iter().step_by(4) {
+        let case: String = case.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        pages.push(format!("/compare/trials?a={}&b={}&case={case}", runs[2].1, runs[3].1));
+    }
+    pages.extend(["1h", "7d"].map(|window| format!("/production?window={window}")));
     for (run, id) in &runs {
         pages.extend(["", "/trials", "/redteam"].map(|end| format!("/runs/{id}{end}")));
         let mut rows = store.prepare("SELECT n FROM trials WHERE run = ?1 AND subject != 'gullible' AND subject != 'reference'").unwrap();

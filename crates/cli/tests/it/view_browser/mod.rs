@@ -68,6 +68,7 @@ fn chromium_shows_every_page() {
     let chosen = ["--suite", "tool_selection/trader"];
     let reference = play(&folder, &[&["run", "--subject", "reference"], &chosen[..]].concat());
     let run = play(&folder, &[&["run", "--subject", "baseline", "--trials", "2"], &chosen[..]].concat());
+    let sliced = play(&folder, &["run", "--subject", "baseline"]);
     let attacked = play(&folder, &["redteam", "--probe", "objective_swap", "--subject", "gullible"]);
     let collector = CollectProcess::start(&folder, &[]);
     (0..3).for_each(|n| drop(collector.post(&tool_trace(n))));
@@ -79,8 +80,10 @@ fn chromium_shows_every_page() {
     let trials: u64 = store.query_row(&format!("SELECT count(*) FROM trials WHERE {own}"), [], |row| row.get(0)).unwrap();
     assert!(trials > 100, "{trials} trials need one page only");
     let tool = format!("SELECT happened ->> '$.called.tool' FROM events WHERE {own} AND happened ->> '$.called.tool' IS NOT NULL LIMIT 1");
+    let suite = folder.read("evals/suites/tool_selection/trader.yaml");
+    let tag = suite.split("tags: [").nth(1).and_then(|rest| rest.split([',', ']']).next()).expect("a tag");
     let names = json!({
-        "run": run, "attacked": attacked, "trials": trials, "word": "usdc", "suite": "tool_selection/trader", "scorer": "hit",
+        "run": run, "sliced": sliced, "attacked": attacked, "trials": trials, "word": "usdc", "suite": "tool_selection/trader", "scorer": "hit", "tag": tag,
         "compare": format!("/compare?a={}&b={}", &reference[6..], &run[6..]),
         "tool": text_of(&store, &tool), "case": text_of(&store, &format!("SELECT case_id FROM trials WHERE {own} LIMIT 1")),
     });
@@ -119,7 +122,11 @@ fn chromium_runs_no_script_of_others() {
     let variables = [("VIEW_URL", viewer.url()), ("PAGES", json!(addresses).to_string()), ("REPORT", report)];
     let found = run_script("hostile.mjs", &variables, || {});
     assert_eq!(found["pages"], addresses.len() + 1, "{found}");
-    assert!(found["payload_marks"].as_u64().unwrap() > 200, "the payloads are on the pages: {found}");
+    let run = ["", "/trials", "/trials/N", "/trials/N/raw", "/trials/N/input", "/redteam"].map(|end| format!("/runs/ID{end}"));
+    let others = ["/runs", "/search", "/compare", "/compare/trials", "/redteam", "/production", "/workspace", "report"].map(str::to_owned);
+    for kind in run.iter().chain(&others) {
+        assert!(found["marks"][kind].as_u64() > Some(0), "no payload is on pages {kind}: {found}");
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ await finish(browser, async () => {
   };
   await page.goto(`${origin}/runs`);
   const run = names.run;
-  const pages = ["/runs", run, `${run}/trials`, "/search", "/search?q=transfer", "/compare", names.compare, "/redteam", `${names.attacked}/redteam`, "/production", "/production?window=7d", "/workspace"];
+  const pages = ["/runs", run, names.sliced, names.attacked, `${run}/trials`, "/search", "/search?q=transfer", "/compare", names.compare, "/redteam", `${names.attacked}/redteam`, "/production", "/production?window=7d", "/workspace"];
   await page.goto(`${origin}${run}/trials`);
   const trial = await link("tbody th a");
   pages.push(trial, `${trial}/raw`, `${trial}/input`);
@@ -101,7 +101,11 @@ await finish(browser, async () => {
   check((await page.locator("tbody tr").count()) === 0, "the filter by time lets others through");
   await page.goto(`${origin}${run}/trials?min_usd=1000`);
   check((await page.locator("tbody tr").count()) === 0, "the filter by cost lets others through");
-  for (const filter of [`tool=${names.tool}`, `scorer=${names.scorer}`, `suite=${names.suite}`, `case=${names.case}`]) {
+  await page.goto(`${origin}${run}/trials?max_ms=0`);
+  check((await page.locator("tbody tr").count()) === 0, "the upper bound of time lets others through");
+  await page.goto(`${origin}${run}/trials?max_usd=0`);
+  check((await page.locator("tbody tr").count()) > 0, "trials without cost cost 0");
+  for (const filter of [`tool=${names.tool}`, `scorer=${names.scorer}`, `suite=${names.suite}`, `case=${names.case}`, `tag=${names.tag}`, "subject=baseline"]) {
     await page.goto(`${origin}/search?${filter}`);
     const some = await page.locator("tbody tr").count();
     check(some > 0, `nothing for ${filter}`);
@@ -109,6 +113,26 @@ await finish(browser, async () => {
     await page.goto(`${origin}/search?${key}=nothing_has_this_name`);
     check((await page.locator("tbody tr").count()) === 0, `${key} does not filter`);
   }
+  // What a page promises is on it.
+  const parts = {
+    "/runs": ["svg.spark"],
+    [run]: ["div.block >> nth=4", "svg.range", "text=Confused tools", "text=Failed cases by cause", "svg.bars"],
+    [names.sliced]: ["text=/× profile/", "text=/× agent/", "text=/× skill/", "text=/× chain, passed trials/", "table.heat"],
+    [`${names.attacked}`]: ["text=OWASP category by channel", "table.heat"],
+    [`${names.attacked}/redteam`]: ["text=severity", "text=/^(critical|high|medium|stopped)$/", "text=Text of the attack", "text=USD"],
+    [names.compare]: ["text=Cases that flipped", "text=p, adjusted"],
+    "/production": ["svg.course", "text=Window:", "text=Cost and latency"],
+    "/workspace": ["svg.graph", "#gates", "#skills", "#tools"],
+  };
+  for (const [address, wanted] of Object.entries(parts)) {
+    await page.goto(`${origin}${address}`);
+    for (const part of wanted) check((await page.locator(part).count()) > 0, `${address} lacks ${part}`);
+  }
+  await page.goto(`${origin}${run}`);
+  const group = page.locator("details", { has: page.locator("summary", { hasText: /^(tool|wrong|rule) / }) }).first();
+  await group.locator("summary").click();
+  check((await group.locator("li a[href*='/trials?case=']").count()) > 0, "a cause lists no cases");
+
   // Pages of trials follow each other without gaps or repetitions.
   const all = [];
   let next = `${run}/trials`;
