@@ -3,15 +3,24 @@
 use crate::agent_servers::A2aServer;
 use crate::harness::TestFolder;
 use crate::own_nodes::UserNode;
+use crate::production::KEEP_ALL;
+use crate::production::collecting::tool_trace;
+use crate::production::receipts::BaseNode;
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use testkit::{chat, trader};
+use testkit::{PostgresServer, chat, trader};
 
 /// Time limit of a command in seconds.
 const COMMAND_SECONDS: &str = "300";
+
+/// Longest time until a command that goes on is ready, or has ended.
+const LONG_WAIT: Duration = Duration::from_secs(120);
 
 pub(super) struct PageScene {
     pub folder: TestFolder,
@@ -21,13 +30,106 @@ pub(super) struct PageScene {
     replaced: Vec<(&'static str, String)>,
     /// Exit codes that follow from the agents and workspaces of this scene: part of a command, and its code.
     exits: Vec<(&'static str, i32)>,
+    /// Commands of the page that do not end before the next one is typed.
+    long: Vec<LongCommand>,
+    /// Home folder of the reader. It is not the folder of the page, because sandboxed agents may not read a home folder.
+    home: TempDir,
     /// Servers that live as long as the scene.
     _servers: Vec<SceneServer>,
+}
+
+/// Command that goes on while the reader types the next ones.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LongCommand {
+    /// Part of the command.
+    part: &'static str,
+    /// Text that it prints when the next command may be typed.
+    ready: &'static str,
+    end: LongEnd,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LongEnd {
+    /// It ends once the other commands of the page have done their part.
+    ByItself,
+    /// The reader ends it with Ctrl-C.
+    WhenStopped,
+}
+
+/// Place of a command and the exit code that it must have.
+#[derive(Debug)]
+pub(super) struct ExpectedEnd {
+    pub at: String,
+    pub exit: i32,
+}
+
+/// Started [`LongCommand`], killed on drop.
+pub(super) struct RunningCommand {
+    text: String,
+    long: LongCommand,
+    expected: ExpectedEnd,
+    child: Child,
+    printed: PathBuf,
+}
+
+impl RunningCommand {
+    pub(super) fn ends_by_itself(&self) -> bool {
+        self.long.end == LongEnd::ByItself
+    }
+
+    /// Returns whether it is stopped before another command is started: the reader has one terminal for each kind.
+    pub(super) fn makes_way_for(&self, other: &LongCommand) -> bool {
+        self.long.end == LongEnd::WhenStopped && self.long.part == other.part
+    }
+
+    fn printed(&self) -> String {
+        fs::read_to_string(&self.printed).unwrap_or_default()
+    }
+
+    fn wait_until(&mut self, mut is_done: impl FnMut(&mut Self) -> bool) -> bool {
+        let started = Instant::now();
+        while !is_done(self) {
+            if started.elapsed() > LONG_WAIT {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        true
+    }
+
+    /// Waits until it has printed its text. False if it ends before or takes too long.
+    fn wait_until_ready(&mut self) -> bool {
+        let ready = self.long.ready;
+        self.wait_until(|one| one.printed().contains(ready) || one.child.try_wait().unwrap().is_some()) && self.printed().contains(ready)
+    }
+
+    /// Ends it as its kind does. Returns what is wrong with its end.
+    pub(super) fn end(mut self) -> Option<String> {
+        if self.long.end == LongEnd::WhenStopped {
+            Command::new("kill").args(["-INT", "--", &format!("-{}", self.child.id())]).status().unwrap();
+        }
+        self.wait_until(|one| one.child.try_wait().unwrap().is_some());
+        let (code, printed) = (self.child.try_wait().unwrap().and_then(|status| status.code()), self.printed());
+        let ExpectedEnd { at, exit } = &self.expected;
+        let is_right = code == Some(*exit) && !printed.contains("panicked");
+        (!is_right).then(|| format!("{at}  {}\nended with {code:?}, expected exit {exit}\n{printed}", self.text))
+    }
+}
+
+impl Drop for RunningCommand {
+    fn drop(&mut self) {
+        if self.child.try_wait().unwrap().is_none() {
+            drop(Command::new("kill").args(["-KILL", "--", &format!("-{}", self.child.id())]).status());
+            drop(self.child.wait());
+        }
+    }
 }
 
 enum SceneServer {
     Node(#[expect(dead_code, reason = "ended on drop")] UserNode),
     A2a(#[expect(dead_code, reason = "ended on drop")] A2aServer),
+    Base(#[expect(dead_code, reason = "ended on drop")] BaseNode),
+    Database(#[expect(dead_code, reason = "ended on drop")] PostgresServer),
     Agent(Child),
 }
 
@@ -51,7 +153,8 @@ impl PageScene {
     }
 
     fn in_folder(folder: TestFolder) -> Self {
-        let scene = Self { folder, programs: TempDir::new().unwrap(), replaced: vec![], exits: vec![], _servers: vec![] };
+        let (programs, home) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let scene = Self { folder, programs, home, replaced: vec![], exits: vec![], long: vec![], _servers: vec![] };
         symlink(env!("CARGO_BIN_EXE_bardo-eval"), scene.programs.path().join("bardo-eval")).unwrap();
         let server = repository().join(".tools/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
         assert!(server.exists(), "the MCP server is missing: run scripts/install-test-tools");
@@ -102,15 +205,54 @@ impl PageScene {
         self.exits.iter().find(|(part, _)| command.contains(part)).map_or(stated, |(_, code)| *code)
     }
 
+    /// Adds a command that goes on while the next ones are typed.
+    fn with_long(mut self, part: &'static str, ready: &'static str, end: LongEnd) -> Self {
+        self.long.push(LongCommand { part, ready, end });
+        self
+    }
+
+    pub(super) fn long_command(&self, command: &str) -> Option<LongCommand> {
+        self.long.iter().find(|long| command.contains(long.part)).copied()
+    }
+
+    /// Starts a command that goes on, and waits until the next one may be typed.
+    ///
+    /// # Errors
+    /// With what it printed, if it ends first or takes too long.
+    pub(super) fn start(&self, command: &str, long: LongCommand, expected: ExpectedEnd) -> Result<RunningCommand, String> {
+        let printed = self.programs.path().join(format!("printed-{}", fs::read_dir(self.programs.path()).unwrap().count()));
+        let file = fs::File::create(&printed).unwrap();
+        // Ctrl-C ends the program, and the shell passes its exit code on. There is no `timeout` around it, which would send a second Ctrl-C.
+        let mut shell = Command::new("bash");
+        self.in_scene(&mut shell, &format!("trap : INT; {command}"));
+        shell.process_group(0).stdout(file.try_clone().unwrap()).stderr(file);
+        let mut running = RunningCommand { text: command.to_owned(), long, expected, child: shell.spawn().unwrap(), printed };
+        if running.wait_until_ready() {
+            return Ok(running);
+        }
+        Err(format!("{}  {command}\ndoes not go on\n{}", running.expected.at, running.printed()))
+    }
+
     pub(super) fn run(&self, command: &str) -> Output {
+        self.shell(command).output().unwrap()
+    }
+
+    fn shell(&self, command: &str) -> Command {
+        let mut shell = Command::new("timeout");
+        shell.args([COMMAND_SECONDS, "bash"]);
+        self.in_scene(&mut shell, command);
+        shell
+    }
+
+    /// Adds the command of the page, its folder and its environment to a shell.
+    fn in_scene(&self, shell: &mut Command, command: &str) {
         let command = self.replaced.iter().fold(command.to_owned(), |text, (from, to)| text.replace(from, to));
         let path = std::env::join_paths(
             std::iter::once(self.programs.path().to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
         );
-        let mut shell = Command::new("timeout");
-        shell.args([COMMAND_SECONDS, "bash", "-o", "pipefail", "-c", &command]).current_dir(self.folder.path("")).env_clear();
-        shell.env("PATH", path.unwrap()).env("HOME", self.folder.path("")).env("GITHUB_OUTPUT", self.folder.path("output"));
-        shell.stdin(Stdio::null()).output().unwrap()
+        shell.args(["-o", "pipefail", "-c", &command]).current_dir(self.folder.path("")).env_clear();
+        shell.env("PATH", path.unwrap()).env("HOME", self.home.path()).env("GITHUB_OUTPUT", self.folder.path("output"));
+        shell.stdin(Stdio::null());
     }
 }
 
@@ -195,8 +337,8 @@ pub(super) fn agents_of_every_kind() -> PageScene {
         ("http://127.0.0.1:9000", a2a.url.clone()),
     ];
     scene._servers = vec![SceneServer::A2a(a2a), SceneServer::Agent(service)];
-    // They know one trade by heart, and miss what else the suites ask.
-    scene.exits = vec![("'mcp:", 1), ("'process:", 1), ("--profile trader", 1)];
+    // The service knows one trade by heart, and misses what else the suites ask.
+    scene.exits = vec![("--profile trader", 1)];
     scene
 }
 
@@ -261,11 +403,72 @@ pub(super) fn model_on_loopback() -> PageScene {
     small_workspace().with_models(&["claude-sonnet"]).with_exit("--record", 1).with_exit("--replay", 1)
 }
 
-/// Folder with the workspace `my-evals`.
+/// Folder with a small workspace, and another one in `my-evals`.
 pub(super) fn own_workspace() -> PageScene {
-    let scene = PageScene::empty();
+    let scene = PageScene::in_folder(TestFolder::with_minimal());
     scene.folder.run(&["init", "my-evals", "--minimal"]).assert_exit(0);
     scene
+}
+
+/// Stored run, and a browser that only notes what it is told to open.
+pub(super) fn runs_to_view() -> PageScene {
+    let mut scene = PageScene::empty();
+    let run = scene.stored_run(&["--subject", "reference", "--case", "done_with_link"]);
+    scene.program("xdg-open", "exit 0");
+    scene.replaced = vec![("8d41f0", run)];
+    scene.with_long("bardo-eval view", "press Ctrl-C to stop", LongEnd::WhenStopped)
+}
+
+/// Program that sends a trace and waits until it is kept.
+const TRACED_AGENT: &str = r#"import { readFileSync } from "node:fs";
+const at = process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
+const [method, headers] = ["POST", { "content-type": "application/json" }];
+const sent = await fetch(`${at}/v1/traces`, { method, headers, body: readFileSync("trace.json") });
+if (!sent.ok) throw new Error(await sent.text());
+const metrics = async () => (await fetch(`${at}/metrics`)).text();
+while (!(await metrics()).includes("bardo_eval_traces_kept_total 1\n")) await new Promise((done) => setTimeout(done, 100));
+"#;
+
+/// Workspace that keeps every trace, an agent that sends one, a certificate, a node of Base and a judge.
+pub(super) fn agents_in_production() -> PageScene {
+    let mut scene = PageScene::in_folder(TestFolder::with_reference());
+    let verdict = serde_json::json!({ "verdict": "pass", "score": 5, "reason": "As the rubric says." });
+    let judge = chat::serve_chat(move |_, _| chat::tool_call_reply(1, "verdict", &verdict));
+    scene.folder.write("evals/subjects/my-judge.yaml", chat::subject_file("my-judge", &judge));
+    let settings = "wallets: [\"0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266\"]\njudge: { share: 1, usd_per_day: 5, rubric: The answer names the amount. }\n";
+    scene.folder.write("evals/production.yaml", format!("{KEEP_ALL}{settings}"));
+    let trace = tool_trace(0).replace(&format!("{:032x}", 1), "0af7651916cd43dd8448eb211c80319c");
+    scene.folder.write("trace.json", trace);
+    scene.folder.write("agent.mjs", TRACED_AGENT);
+    let certificate = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 1 -subj /CN=localhost";
+    assert!(scene.run(certificate).status.success(), "openssl made no certificate");
+    let node = BaseNode::start();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Other programs may listen on the ports of the page.
+    scene.replaced = vec![
+        ("http://127.0.0.1:8545", format!("http://{}", node.at)),
+        ("http://127.0.0.1:4318", format!("http://127.0.0.1:{port}")),
+        ("0.0.0.0:4318", "0.0.0.0:0".to_owned()),
+        ("bardo-eval collect ", format!("bardo-eval collect --listen 127.0.0.1:{port} ")),
+    ];
+    scene._servers = vec![SceneServer::Base(node)];
+    let scene = scene.with_long("bardo-eval collect", "listening on", LongEnd::WhenStopped);
+    // One trace is fewer than gates need.
+    scene
+        .with_long("bardo-eval watch  ", "1 trace kept", LongEnd::WhenStopped)
+        .with_exit("bardo-eval watch", 3)
+        // The agent of the trace gave no report in the form of its role.
+        .with_exit("--case incident", 1)
+}
+
+/// PostgreSQL server and a model.
+pub(super) fn database_of_runs() -> PageScene {
+    let mut scene = model_on_loopback();
+    let server = PostgresServer::start(None);
+    scene.replaced = vec![("postgres://evals@db.example/evals", format!("'{}'", server.create_database()))];
+    scene._servers = vec![SceneServer::Database(server)];
+    let scene = scene.with_long("--workers 0", "is open to workers", LongEnd::ByItself);
+    scene.with_long("bardo-eval work", "playing run", LongEnd::WhenStopped).with_exit("--workers 0", 1)
 }
 
 /// Folder with the server of the examples.
