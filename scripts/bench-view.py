@@ -12,6 +12,8 @@ import time
 import http.client
 
 SAMPLES = 60
+# One run in so many is attacked.
+ATTACKED = 50
 
 
 def make(base, target, runs, trials):
@@ -33,7 +35,8 @@ def make(base, target, runs, trials):
     others = ", ".join(name for name in kept if name not in ("run", "n"))
     store.execute("BEGIN")
     for run in range(1, runs + 1):
-        own = dict(zip(columns, source.execute("SELECT * FROM runs WHERE run = ?", (1 + run % 2,)).fetchone()))
+        origin = 3 if run % ATTACKED == 0 else 1 + run % 2
+        own = dict(zip(columns, source.execute("SELECT * FROM runs WHERE run = ?", (origin,)).fetchone()))
         plan = json.loads(own["plan"])
         plan["cases"] = plan["cases"][:each]
         digest = hashlib.sha256(str(run).encode()).hexdigest()
@@ -47,7 +50,7 @@ def make(base, target, runs, trials):
         while copied < each:
             done = store.execute(
                 f"INSERT INTO trials (run, n, {others}) SELECT ?, n + ?, {others} FROM base.trials WHERE run = ? AND n < ?",
-                (run, copied, 1 + run % 2, each - copied),
+                (run, copied, origin, each - copied),
             ).rowcount
             copied += done
         if run % 100 == 0:
@@ -59,8 +62,8 @@ def make(base, target, runs, trials):
 
 
 class Viewer:
-    def __init__(self, program):
-        self.child = subprocess.Popen([program, "view", "--embedded"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    def __init__(self, program, *more):
+        self.child = subprocess.Popen([program, "view", "--embedded", *more], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.url = self.child.stdout.readline().strip()
         self.host = re.match(r"http://([^/]+)/", self.url).group(1)
         self.connection = http.client.HTTPConnection(self.host)
@@ -92,21 +95,34 @@ class Viewer:
         return {name: int(re.search(rf"{name}:\s+(\d+)", status).group(1)) // 1024 for name in ("VmRSS", "VmHWM")}
 
 
+def is_prepared():
+    """Whether every run has its reports in the index."""
+    store = sqlite3.connect("file:.bardo-eval/store.sqlite?mode=ro", uri=True)
+    index = sqlite3.connect("file:.bardo-eval/store.sqlite.search?mode=ro", uri=True)
+    runs = store.execute("SELECT count(*) FROM runs").fetchone()[0]
+    return index.execute("SELECT count(DISTINCT id) FROM reports WHERE kind LIKE 'side%'").fetchone()[0] == runs
+
+
 def measure(program, paint):
+    small = Viewer(program, "--store", "base.sqlite")
+    print(f"first page of {sqlite3.connect('base.sqlite').execute('SELECT count(*) FROM trials WHERE run = 3').fetchone()[0]} attacks after their run: {small.get('/redteam')[0] * 1000:.1f} ms")
+    small.child.kill()
     viewer = Viewer(program)
     started, before = time.time(), viewer.cpu()
-    while "being made" in viewer.get("/search?q=usdc")[1]:
+    while "being made" in viewer.get("/search?q=usdc")[1] or not is_prepared():
         time.sleep(1)
     index = os.path.getsize(".bardo-eval/store.sqlite.search") + os.path.getsize(".bardo-eval/store.sqlite.search-wal")
     size = os.path.getsize(".bardo-eval/store.sqlite")
     print(f"search index: {index:,} bytes ({index / size:.1%} of the store), filled in {viewer.cpu() - before:.0f} CPU-s, {time.time() - started:.0f} s")
     print(f"memory after that: {viewer.memory()} MB")
     store = sqlite3.connect("file:.bardo-eval/store.sqlite?mode=ro", uri=True)
-    runs = [row[0][:12] for row in store.execute("SELECT id FROM runs ORDER BY run DESC")]
-    keys = [row[0] for row in store.execute("SELECT run FROM runs ORDER BY run DESC")]
+    runs = [row[0][:12] for row in store.execute(f"SELECT id FROM runs WHERE run % {ATTACKED} != 0 ORDER BY run DESC")]
+    attacked = [row[0][:12] for row in store.execute(f"SELECT id FROM runs WHERE run % {ATTACKED} = 0 ORDER BY run DESC")]
+    keys = [row[0] for row in store.execute(f"SELECT run FROM runs WHERE run % {ATTACKED} != 0 ORDER BY run DESC")]
     each = store.execute("SELECT count(*) FROM trials WHERE run = ?", (keys[0],)).fetchone()[0]
     case = store.execute("SELECT case_id FROM trials WHERE run = ? AND n = ?", (keys[0], each // 2)).fetchone()[0]
     pick = lambda n: runs[(n * 7919) % len(runs)]
+    pick_attacked = lambda n: attacked[n % len(attacked)]
     pages = {
         "runs": lambda n: f"/runs?before={keys[(n * 104729) % len(keys)]}" if n % 2 else "/runs",
         "run": lambda n: f"/runs/{pick(n)}",
@@ -126,6 +142,10 @@ def measure(program, paint):
         "compare": lambda n: f"/compare?a={pick(n)}&b={pick(n + 1)}",
         "compare, trials": lambda n: f"/compare/trials?a={pick(n)}&b={pick(n + 1)}&case={case}",
         "red team": lambda n: "/redteam",
+        "red team of a run": lambda n: f"/runs/{pick_attacked(n)}/redteam",
+        "run, attacked": lambda n: f"/runs/{pick_attacked(n)}",
+        "trial, attacked": lambda n: f"/runs/{pick_attacked(n)}/trials/{(n * 31) % each}",
+        "compare, attacked": lambda n: f"/compare?a={pick_attacked(n)}&b={pick_attacked(n + 1)}",
         "production": lambda n: "/production",
         "workspace": lambda n: "/workspace",
     }
@@ -149,7 +169,8 @@ def measure(program, paint):
     fresh.child.kill()
 
 
-if sys.argv[1] == "make":
-    make(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
-else:
-    measure(sys.argv[2], sys.argv[3])
+if __name__ == "__main__":
+    if sys.argv[1] == "make":
+        make(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
+    else:
+        measure(sys.argv[2], sys.argv[3])
