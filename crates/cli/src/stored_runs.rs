@@ -168,7 +168,7 @@ pub(crate) fn find_unfinished_run(location: &StoreLocation, wanted: Option<&str>
     Ok((store, unfinished))
 }
 
-/// Returns all runs; their plans may lack the cases.
+/// Returns all runs; their plans lack the cases.
 pub(crate) fn list_runs(location: &StoreLocation) -> Result<Vec<StoredRun>, UserError> {
     Ok(open_store(location)?.listed_runs()?)
 }

@@ -45,6 +45,8 @@ impl Store {
     pub fn copy_run(&self, run: &StoredRun, to: &Store) -> Result<RunCopy, StoreError> {
         self.check_format(run)?;
         let _unchanged = if run.record.is_none() { Some(self.lock_run(&run.id)?) } else { None };
+        // Read again, because runs of a list lack the cases of their plans.
+        let run = &self.run(run.run)?.filter(|stored| stored.id == run.id).ok_or_else(|| not_copied(run, "it was removed"))?;
         let wanted = self.digest(run, run.run)?;
         if run.record.as_ref().is_some_and(|record| *record != wanted.record) {
             return Err(not_copied(run, "its record does not fit its trials"));

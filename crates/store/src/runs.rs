@@ -161,7 +161,7 @@ impl Store {
         self.find_runs(RunQuery::All)
     }
 
-    /// Returns all runs like [`Store::runs`], for lists: their plans may lack the cases.
+    /// Returns all runs like [`Store::runs`], for lists: their plans lack the cases.
     pub fn listed_runs(&self) -> Result<Vec<StoredRun>, StoreError> {
         self.find_runs(RunQuery::Listed)
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunQuery<'q> {
     All,
-    /// All runs; their plans may lack the cases.
+    /// All runs; their plans lack the cases.
     Listed,
     Key(i64),
     /// Runs begun before the one with this key, at most so many.

@@ -3,7 +3,7 @@
 use crate::harness::{ProgramOutput, TestFolder};
 use serde_json::{Value, json};
 use std::fs;
-use testkit::{SecretEcho, chat, find_secret_trace, secret_echoes};
+use testkit::{PostgresServer, SecretEcho, chat, find_secret_trace, secret_echoes};
 
 const SECRET: &str = "sk-My\"Canary/5555+aa~Zz?end";
 const VARIABLE: &str = "CANARY_KEY";
@@ -125,6 +125,31 @@ fn keys_that_a_model_repeats_are_redacted() {
         // Malformed arguments are not part of the transcript.
         assert!(place == "malformed" || trial.to_string().contains("[secret]"), "{place}: {trial:#}");
     }
+}
+
+#[test]
+fn secrets_are_redacted_before_they_reach_postgres() {
+    let (folder, all, server) = (TestFolder::with_minimal(), all_echoes(), PostgresServer::shared());
+    let url = server.create_database();
+    write_agent(&folder, "says", "process", &[json!({ "say": all }).to_string()], "", 0);
+    write_agent(&folder, "dies", "process", &[], &all, 3);
+    let reply = chat::tool_call_reply(1, "swap_get_quote", &json!({ "token_in": all }));
+    let model = chat::serve_chat(move |_, n| if n == 0 { reply.clone() } else { chat::text_reply("Done.") });
+    folder.write("evals/subjects/local.yaml", format!("{}key_env: {VARIABLE}\n", chat::subject_file("local", &model)));
+    for subject in ["says", "dies", "local"] {
+        let run = ["run", "--subject", subject, "--case", CASE, "--budget", "1", "--store", &url];
+        let ran = folder.run_with_variable(&run, VARIABLE, SECRET);
+        for text in [&ran.stdout, &ran.stderr] {
+            assert_eq!(find_secret_trace(text.as_bytes(), SECRET), None, "{subject}: {text}");
+        }
+    }
+    let database = url.trim_start_matches("postgres://bardo@/").split('?').next().unwrap();
+    let mut rows = String::new();
+    for table in ["runs", "trials", "calls", "cache", "agent_output", "telemetry", "contents"] {
+        rows.push_str(&server.psql(database, &format!("SELECT * FROM bardo_eval.{table}")));
+    }
+    assert_eq!(rows.matches("[secret]").count().min(3), 3, "all three subjects told it: {rows}");
+    assert_eq!(find_secret_trace(rows.as_bytes(), SECRET), None);
 }
 
 /// Returns an MCP server that repeats a variable in its answer and on stderr.

@@ -6,8 +6,8 @@ use super::text::{encode, get, get_count, get_optional_text, get_text};
 use super::{CompleteRun, PgEngine};
 use crate::browse::{ListingQuery, like_pattern, signed};
 use crate::call_row::CallRow;
-use crate::engine::{BrowseTable, RunTable, TakeText};
-use crate::selection::{RunHead, RunQuery, TrialText};
+use crate::engine::{BrowseTable, TakeText};
+use crate::selection::{RunHead, TrialText};
 use crate::{RunCounts, StoreError, StoredOutcome, TrialListing};
 use std::collections::HashMap;
 use std::sync::{MutexGuard, PoisonError};
@@ -94,7 +94,7 @@ impl BrowseTable for PgEngine {
         if let Some(complete) = self.complete_runs().get(&run) {
             return Ok(complete.counts.clone());
         }
-        let Some(columns) = self.find_runs(RunQuery::Key(run))?.pop() else { return Ok(RunCounts::default()) };
+        let Some(columns) = self.find_listed_run(run)? else { return Ok(RunCounts::default()) };
         let found = columns.parse()?;
         let counts = RunCounts {
             planned: found.planned,

@@ -16,10 +16,9 @@ use tokio_postgres::Row;
 const LOCK_ATTEMPTS: u32 = 40;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
-/// Plan of a run, and the same without its cases, which are most of a row. A plan is written with the cases first.
+/// Plan of a run, and the same without its cases, which are most of a row.
 const WHOLE_PLAN: &str = "plan";
-const SHORT_PLAN: &str = r#"CASE WHEN starts_with(plan, '{"cases":') AND strpos(plan, '"subjects":') > 0
-    THEN '{"cases":[],' || substr(plan, strpos(plan, '"subjects":')) ELSE plan END"#;
+const SHORT_PLAN: &str = "plan_without_cases";
 
 /// Returns the statement that reads runs. Trials are counted only of the runs that `condition` selects.
 fn select_runs(plan: &str, condition: &str) -> String {
@@ -144,6 +143,11 @@ impl RunTable for PgEngine {
 }
 
 impl PgEngine {
+    /// Returns a run without the cases of its plan.
+    pub(super) fn find_listed_run(&self, run: i64) -> Result<Option<RunColumns>, StoreError> {
+        Ok(self.read_runs(SHORT_PLAN, "WHERE run = $1", vec![Box::new(run)])?.pop())
+    }
+
     fn read_runs(&self, plan: &str, condition: &str, params: Vec<PgParam>) -> Result<Vec<RunColumns>, StoreError> {
         self.connection.query(select_runs(plan, condition), params)?.iter().map(read_run).collect()
     }

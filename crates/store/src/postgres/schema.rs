@@ -7,7 +7,15 @@ pub const SCHEMA_NAME: &str = "bardo_eval";
 
 /// Steps from an empty database to the version of this program. The version of a store is the number of steps it has seen. A step that was
 /// published is never changed; a later version adds one.
-pub(super) const MIGRATIONS: &[&str] = &[RUNS, super::queue_tables::QUEUE_TABLES];
+pub(super) const MIGRATIONS: &[&str] = &[RUNS, super::queue_tables::QUEUE_TABLES, PLAN_WITHOUT_CASES];
+
+/// Column for lists of runs. The cases are most of a plan, and a list that read the whole plan of each run would unpack them all. A plan is
+/// written with the cases first.
+const PLAN_WITHOUT_CASES: &str = r#"
+ALTER TABLE runs ADD COLUMN plan_without_cases text COLLATE "C" GENERATED ALWAYS AS (
+    CASE WHEN starts_with(plan, '{"cases":') AND strpos(plan, '"subjects":') > 0
+        THEN '{"cases":[],' || substr(plan, strpos(plan, '"subjects":')) ELSE plan END) STORED;
+"#;
 
 const RUNS: &str = r#"
 CREATE TABLE runs (

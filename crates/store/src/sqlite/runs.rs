@@ -32,7 +32,8 @@ impl RunTable for SqliteEngine {
 
     fn find_runs(&self, query: RunQuery<'_>) -> Result<Vec<RunColumns>, StoreError> {
         match query {
-            RunQuery::All | RunQuery::Listed => self.select_runs("ORDER BY run DESC", &[]),
+            RunQuery::All => self.select_runs("ORDER BY run DESC", &[]),
+            RunQuery::Listed => self.read_runs(SHORT_PLAN, "ORDER BY run DESC", &[]),
             RunQuery::Key(run) => self.select_runs("WHERE run = ?1", &[&run]),
             RunQuery::Before(before, most) => {
                 let most = i64::try_from(most).unwrap_or(i64::MAX);
@@ -72,7 +73,11 @@ impl RunTable for SqliteEngine {
 
 impl SqliteEngine {
     fn select_runs(&self, condition: &str, values: &[&dyn ToSql]) -> Result<Vec<RunColumns>, StoreError> {
-        let mut rows = self.connection.prepare_cached(&format!("{SELECT_RUNS} {condition}"))?;
+        self.read_runs(WHOLE_PLAN, condition, values)
+    }
+
+    fn read_runs(&self, plan: &str, condition: &str, values: &[&dyn ToSql]) -> Result<Vec<RunColumns>, StoreError> {
+        let mut rows = self.connection.prepare_cached(&format!("{} {condition}", columns_of_runs(plan)))?;
         let rows = rows.query_map(values, read_run)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -87,8 +92,15 @@ pub(super) fn insert_run(connection: &Connection, run: &NewRun<'_>) -> Result<i6
     Ok(connection.last_insert_rowid())
 }
 
-const SELECT_RUNS: &str = "
-    SELECT run, id, started, ended, format, workspace, claim, settings, plan, planned, budget, record,
+/// Plan of a run, and the same without its cases, which are most of it. A plan is written with the cases first.
+const WHOLE_PLAN: &str = "plan";
+const SHORT_PLAN: &str = r#"CASE WHEN instr(plan, '{"cases":') = 1 AND instr(plan, '"subjects":') > 0
+    THEN '{"cases":[],' || substr(plan, instr(plan, '"subjects":')) ELSE plan END"#;
+
+fn columns_of_runs(plan: &str) -> String {
+    format!(
+        "
+    SELECT run, id, started, ended, format, workspace, claim, settings, {plan}, planned, budget, record,
         (SELECT count(*) FROM trials WHERE trials.run = runs.run),
         (SELECT count(*) FROM trials WHERE trials.run = runs.run AND passed),
         (SELECT CAST(min(total(lost + CASE state WHEN 'reserved' THEN ceiling ELSE cost END), 9e18) AS INTEGER) FROM calls WHERE calls.run = runs.run),
@@ -96,7 +108,9 @@ const SELECT_RUNS: &str = "
         CASE WHEN plan IS NULL THEN
             (SELECT json_group_array(subject) FROM (SELECT subject FROM trials WHERE trials.run = runs.run GROUP BY subject ORDER BY min(n)))
         END
-    FROM runs";
+    FROM runs"
+    )
+}
 
 fn read_run(row: &Row<'_>) -> rusqlite::Result<RunColumns> {
     Ok(RunColumns {

@@ -84,6 +84,17 @@ fn a_newer_store_is_refused_unchanged() {
     assert_eq!((place.sql("SELECT version FROM schema_version"), place.sql("SELECT count(*) FROM runs")), ("99".into(), "1".into()));
 }
 
+#[test]
+fn a_store_of_the_version_before_is_converted() {
+    let place = TestPlace::postgres();
+    begin(&place.open(), "first", &outline("a", 1));
+    let (runs, listed) = (place.open().runs().unwrap(), place.open().listed_runs().unwrap());
+    place.sql("ALTER TABLE runs DROP COLUMN plan_without_cases");
+    place.sql("UPDATE schema_version SET version = 2");
+    assert_eq!((place.open().runs().unwrap(), place.open().listed_runs().unwrap()), (runs, listed));
+    assert_eq!(place.sql("SELECT version FROM schema_version"), "3");
+}
+
 /// Stands for a replica: both refuse with the same code.
 #[test]
 fn a_read_only_server_can_be_read_and_refuses_a_run_before_it_starts() {

@@ -27,7 +27,11 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>, repeated: usize) -> 
     let unrecorded = summary.outcomes.aborted_by(AbortCause::NeedsRecording);
     if unrecorded > 0 {
         let what = format!("needs recording: {}", model::count(unrecorded, "trial"));
-        text.push_str(&wrapped(io, &[&what, "rerun with --record-missing"].join("; "), unsure));
+        text.push_str(&wrapped(
+            io,
+            &[&what, "rerun with --record-missing for replies of models, with --imported-tools record:… for answers of tools"].join("; "),
+            unsure,
+        ));
     }
     if shown.left_out > 0 {
         let cases = model::count(shown.left_out, "case");
