@@ -5,7 +5,7 @@ use model::{GateAggregate, Reading};
 use serde::{Deserialize, Serialize};
 
 /// Kept as numbers without names, because a run has many of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<u64>", into = "Vec<u64>")]
 pub struct CaseReadings {
     pub hit: u64,
@@ -13,9 +13,15 @@ pub struct CaseReadings {
     /// Trials with a tally, and those of them without a miss.
     trials: u64,
     clean: u64,
-    levels: u64,
-    level_sum: f64,
-    level_most: f64,
+    /// Absent for most scorers, which tally.
+    levels: Option<Box<LevelReadings>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct LevelReadings {
+    count: u64,
+    sum: f64,
+    most: f64,
 }
 
 impl CaseReadings {
@@ -29,11 +35,14 @@ impl CaseReadings {
                 self.trials += 1;
                 self.clean += u64::from(hit == of);
             }
-            Reading::Level(level) => {
-                self.level_most = if self.levels == 0 { *level } else { self.level_most.max(*level) };
-                self.levels += 1;
-                self.level_sum += level;
-            }
+            Reading::Level(level) => match &mut self.levels {
+                Some(levels) => {
+                    levels.count += 1;
+                    levels.sum += level;
+                    levels.most = levels.most.max(*level);
+                }
+                None => self.levels = Some(Box::new(LevelReadings { count: 1, sum: *level, most: *level })),
+            },
         }
     }
 
@@ -53,9 +62,8 @@ impl CaseReadings {
             GateAggregate::Rate => rate,
             GateAggregate::MissRate => rate.map(|rate| 1.0 - rate),
             GateAggregate::Misses => (self.of > 0).then(|| (self.of - self.hit) as f64),
-            GateAggregate::Max => (self.levels > 0).then_some(self.level_most),
-            GateAggregate::Mean if self.levels > 0 => Some(self.level_sum / self.levels as f64),
-            GateAggregate::Mean => rate,
+            GateAggregate::Max => self.levels.as_ref().map(|levels| levels.most),
+            GateAggregate::Mean => self.levels.as_ref().map_or(rate, |levels| Some(levels.sum / levels.count as f64)),
             GateAggregate::PassHatK => self.all_pass(k),
         }
     }
@@ -63,11 +71,12 @@ impl CaseReadings {
 
 impl From<CaseReadings> for Vec<u64> {
     fn from(readings: CaseReadings) -> Self {
-        let CaseReadings { hit, of, trials, clean, levels, level_sum, level_most } = readings;
+        let CaseReadings { hit, of, trials, clean, levels } = readings;
         let mut numbers = vec![hit, of, trials, clean];
-        if levels > 0 {
+        if let Some(levels) = levels {
+            let LevelReadings { count, sum, most } = *levels;
             // As bits, so that a level is read as it was.
-            numbers.extend([levels, level_sum.to_bits(), level_most.to_bits()]);
+            numbers.extend([count, sum.to_bits(), most.to_bits()]);
         }
         numbers
     }
@@ -76,15 +85,8 @@ impl From<CaseReadings> for Vec<u64> {
 impl From<Vec<u64>> for CaseReadings {
     fn from(numbers: Vec<u64>) -> Self {
         let at = |n: usize| numbers.get(n).copied().unwrap_or_default();
-        Self {
-            hit: at(0),
-            of: at(1),
-            trials: at(2),
-            clean: at(3),
-            levels: at(4),
-            level_sum: f64::from_bits(at(5)),
-            level_most: f64::from_bits(at(6)),
-        }
+        let levels = LevelReadings { count: at(4), sum: f64::from_bits(at(5)), most: f64::from_bits(at(6)) };
+        Self { hit: at(0), of: at(1), trials: at(2), clean: at(3), levels: (levels.count > 0).then(|| Box::new(levels)) }
     }
 }
 

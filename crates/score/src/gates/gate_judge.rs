@@ -228,7 +228,7 @@ impl<'w> GateJudge<'w> {
     /// Returns the readings of every slice that was measured, by subject.
     pub fn slice_readings(&self) -> Vec<SliceReadings<'w>> {
         let names: HashMap<usize, &str> = self.units.iter().map(|(name, number)| (*number, name.as_str())).collect();
-        let named = |(number, readings): (usize, &CaseReadings)| Some(((*names.get(&number)?).to_owned(), *readings));
+        let named = |(number, readings): (usize, &CaseReadings)| Some(((*names.get(&number)?).to_owned(), readings.clone()));
         let mut found = vec![];
         for (subject, pools) in &self.subjects {
             for (place, pool) in self.places.iter().zip(pools) {
