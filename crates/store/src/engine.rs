@@ -13,6 +13,7 @@ use crate::spending::RoleSpending;
 use crate::transcripts::{TrialColumn, TrialMatches, UnreadTrial};
 use crate::trials::TrialRow;
 use model::ContentHash;
+use std::collections::HashMap;
 use std::fmt::Debug;
 
 /// Receives the trials of a selection.
@@ -32,6 +33,8 @@ pub(crate) trait RunTable {
     fn find_runs(&self, query: RunQuery<'_>) -> Result<Vec<RunColumns>, StoreError>;
     /// Returns the verdicts as JSON.
     fn verdicts(&self, run: i64) -> Result<Option<String>, StoreError>;
+    /// Verdicts of these runs by key; runs without verdicts are left out.
+    fn verdicts_by_run(&self, runs: &[i64]) -> Result<HashMap<i64, String>, StoreError>;
     fn remove_run(&self, run: i64) -> Result<(), StoreError>;
     /// Locks a run against other processes, and against other connections of this one.
     fn lock_run(&self, id: &str) -> Result<RunLock, StoreError>;

@@ -1,7 +1,7 @@
 //! Runs: begin, complete, list, find and remove.
 
 use crate::selection::RunQuery;
-use crate::{Store, StoreError};
+use crate::{RunListing, Store, StoreError};
 use model::{ContentHash, GateVerdicts, Plan, PlanOutline, RECORD_FORMAT, RunClaim, RunRecord};
 
 /// Run to be written before its first trial.
@@ -202,12 +202,18 @@ impl Store {
 
     /// Returns the verdicts of a run; empty before the first judgement.
     pub fn verdicts(&self, run: &StoredRun) -> Result<GateVerdicts, StoreError> {
-        self.verdicts_of(run.run, &run.id)
+        parse_verdicts(&run.id, self.engine.verdicts(run.run)?.as_deref())
     }
 
-    /// Like [`Store::verdicts`], by key and id of the run.
-    pub fn verdicts_of(&self, run: i64, id: &str) -> Result<GateVerdicts, StoreError> {
-        let Some(text) = self.engine.verdicts(run)? else { return Ok(GateVerdicts::default()) };
-        serde_json::from_str(&text).map_err(|error| StoreError::unreadable(id, &error))
+    /// Returns the verdicts of listed runs, in their order.
+    pub fn verdicts_of_listed(&self, runs: &[RunListing]) -> Result<Vec<GateVerdicts>, StoreError> {
+        let keys: Vec<i64> = runs.iter().map(|run| run.run).collect();
+        let texts = self.engine.verdicts_by_run(&keys)?;
+        runs.iter().map(|run| parse_verdicts(&run.id, texts.get(&run.run).map(String::as_str))).collect()
     }
+}
+
+fn parse_verdicts(run: &str, text: Option<&str>) -> Result<GateVerdicts, StoreError> {
+    let Some(text) = text else { return Ok(GateVerdicts::default()) };
+    serde_json::from_str(text).map_err(|error| StoreError::unreadable(run, &error))
 }

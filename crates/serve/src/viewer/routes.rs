@@ -18,7 +18,7 @@ use axum::http::{StatusCode, header};
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
-use model::GateWindow;
+use model::{GateVerdicts, GateWindow};
 use score::gates::cases_by_gate;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -122,11 +122,8 @@ async fn runs(State(state): Viewer, Query(query): Query<RunsQuery>) -> PageResul
         let mut found = store.list_runs(index.as_ref(), query.before, RUNS + 1)?;
         let has_more = found.len() > RUNS;
         found.truncate(RUNS);
-        let mut runs = vec![];
-        for run in found {
-            let verdicts = store.verdicts_of(run.run, &run.id)?;
-            runs.push((run, verdicts));
-        }
+        let verdicts = store.verdicts_of_listed(&found)?;
+        let runs: Vec<(RunListing, GateVerdicts)> = found.into_iter().zip(verdicts).collect();
         let mut history = GateHistory::default();
         runs.iter().rev().filter(|(run, _)| run.ended.is_some()).for_each(|(_, verdicts)| history.add(verdicts));
         Ok(pages::runs_page(&RunsPage { runs: &runs, history: &history, has_more }))

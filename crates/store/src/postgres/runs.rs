@@ -9,6 +9,7 @@ use crate::runs::RunColumns;
 use crate::selection::RunQuery;
 use crate::{NewRun, RunLock, StoreError};
 use model::RECORD_FORMAT;
+use std::collections::HashMap;
 use std::time::Duration;
 use tokio_postgres::Row;
 
@@ -102,6 +103,12 @@ impl RunTable for PgEngine {
         let rows = self.connection.query("SELECT verdicts FROM runs WHERE run = $1", vec![Box::new(run)])?;
         let missing = || PgFault::new(PgFaultKind::Statement, format!("there is no run with the key {run}"));
         get_optional_text(rows.first().ok_or_else(missing)?, 0)
+    }
+
+    fn verdicts_by_run(&self, runs: &[i64]) -> Result<HashMap<i64, String>, StoreError> {
+        let sql = "SELECT run, verdicts FROM runs WHERE run = ANY ($1) AND verdicts IS NOT NULL";
+        let rows = self.connection.query(sql, vec![Box::new(runs.to_vec())])?;
+        rows.iter().map(|row| Ok((get(row, 0)?, get_text(row, 1)?))).collect()
     }
 
     fn remove_run(&self, run: i64) -> Result<(), StoreError> {

@@ -8,6 +8,7 @@ use crate::selection::RunQuery;
 use crate::{NewRun, RunLock, StoreError};
 use model::RECORD_FORMAT;
 use rusqlite::{Connection, Row, ToSql, params};
+use std::collections::HashMap;
 
 impl RunTable for SqliteEngine {
     fn begin_run(&self, run: &NewRun<'_>) -> Result<i64, StoreError> {
@@ -52,6 +53,11 @@ impl RunTable for SqliteEngine {
 
     fn verdicts(&self, run: i64) -> Result<Option<String>, StoreError> {
         Ok(self.connection.query_row("SELECT verdicts FROM runs WHERE run = ?1", [run], |row| row.get(0))?)
+    }
+
+    fn verdicts_by_run(&self, runs: &[i64]) -> Result<HashMap<i64, String>, StoreError> {
+        // A statement costs little here.
+        runs.iter().filter_map(|run| self.verdicts(*run).transpose().map(|text| Ok((*run, text?)))).collect()
     }
 
     fn remove_run(&self, run: i64) -> Result<(), StoreError> {
