@@ -42,8 +42,8 @@ pub(super) async fn export(State(state): State<Arc<CollectorState>>, request: Re
 }
 
 async fn receive(state: &CollectorState, request: Request) -> Result<Vec<u8>, CollectorRefusal> {
-    state.authorize(request.headers())?;
-    let is_gzip = request.headers().get(ENCODING).is_some_and(|encoding| encoding.as_bytes() == b"gzip");
+    let is_gzip = |headers: &HeaderMap| Ok(headers.get(ENCODING).is_some_and(|encoding| encoding.as_bytes() == b"gzip"));
+    let (is_gzip, request) = state.check_head(request, is_gzip).await?;
     let (body, _pending) = state.read_body(request).await?;
     let malformed = || CollectorRefusal::new(RefusalKind::Malformed, "the body is not one gRPC message");
     let (prefix, message) = body.split_at_checked(PREFIX).ok_or_else(malformed)?;

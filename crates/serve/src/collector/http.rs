@@ -68,14 +68,16 @@ async fn receive_http(
     request: Request,
     encoding: Option<TraceEncoding>,
 ) -> Result<AcceptedSpans, CollectorRefusal> {
-    state.authorize(request.headers())?;
-    let encoding =
-        encoding.ok_or_else(|| CollectorRefusal::new(RefusalKind::Unsupported, "send application/x-protobuf or application/json"))?;
-    let is_packed = match request.headers().get(CONTENT_ENCODING).map(HeaderValue::as_bytes) {
-        None | Some(b"" | b"identity") => false,
-        Some(b"gzip") => true,
-        Some(_) => return Err(CollectorRefusal::new(RefusalKind::Unsupported, "send the body plain or as gzip")),
+    let check = |headers: &HeaderMap| {
+        let unsupported = |why| CollectorRefusal::new(RefusalKind::Unsupported, why);
+        let encoding = encoding.ok_or_else(|| unsupported("send application/x-protobuf or application/json"))?;
+        match headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes) {
+            None | Some(b"" | b"identity") => Ok((encoding, false)),
+            Some(b"gzip") => Ok((encoding, true)),
+            Some(_) => Err(unsupported("send the body plain or as gzip")),
+        }
     };
+    let ((encoding, is_packed), request) = state.check_head(request, check).await?;
     let (body, _pending) = state.read_body(request).await?;
     let (body, _unpacked) = if is_packed { state.unpack(&body)? } else { (body, None) };
     let received = match encoding {

@@ -16,6 +16,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Limited};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use store::production::ProductionStore;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -100,6 +101,19 @@ impl AcceptedSpans {
     }
 }
 
+/// Most bytes and longest time that the rest of a refused request is read for.
+const DISCARDED_BYTES: usize = 64 << 10;
+const DISCARD_TIME: Duration = Duration::from_secs(1);
+
+/// Reads and drops the body of a refused request. Over HTTP/2 an answer before the end of the body resets the stream, and clients that
+/// still send report a broken stream instead of the answer.
+async fn discard_body(request: Request) {
+    let mut body = Limited::new(request.into_body(), DISCARDED_BYTES);
+    let reading = async { while let Some(Ok(_)) = body.frame().await {} };
+    // A larger or slower body gets the answer as it is.
+    drop(tokio::time::timeout(DISCARD_TIME, reading).await);
+}
+
 impl CollectorState {
     pub(super) fn authorize(&self, headers: &HeaderMap) -> Result<(), CollectorRefusal> {
         let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -107,6 +121,21 @@ impl CollectorState {
             return Ok(());
         }
         Err(CollectorRefusal::new(RefusalKind::Unauthorized, "a valid bearer token is required"))
+    }
+
+    /// Checks the head of a request before its body is read. Returns what the check returns, with the request.
+    pub(super) async fn check_head<T>(
+        &self,
+        request: Request,
+        check: impl FnOnce(&HeaderMap) -> Result<T, CollectorRefusal>,
+    ) -> Result<(T, Request), CollectorRefusal> {
+        match self.authorize(request.headers()).and_then(|()| check(request.headers())) {
+            Ok(checked) => Ok((checked, request)),
+            Err(refusal) => {
+                discard_body(request).await;
+                Err(refusal)
+            }
+        }
     }
 
     /// Reads a body within the limits of size and time, and holds its share of the pending bytes.
