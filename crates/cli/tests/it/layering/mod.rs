@@ -276,6 +276,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("campaign", "failed_cases", &[]),
     ("campaign", "funding", &["summary"]),
     ("campaign", "golden", &[]),
+    ("campaign", "job_verdict", &[]),
     ("campaign", "judging", &[]),
     ("campaign", "logs", &[]),
     ("campaign", "plan", &["cost", "red_team", "spec"]),

@@ -1,0 +1,192 @@
+//! Verdict on a CI job, from the exit code and the JSON report of its run. What is missing or unknown in a report blocks.
+
+use model::Workspace;
+use score::scorers::scorer_named;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Run of a CI job, as its process left it.
+#[derive(Debug, Clone)]
+pub struct FinishedRun {
+    /// Exit code.
+    pub exit: u8,
+    /// Report of the run, or the reason why there is none.
+    pub report: Result<Value, String>,
+    /// Gates that only a judge can decide may stay undecided.
+    pub without_judge: bool,
+}
+
+/// Verdict on a CI job.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JobVerdict {
+    /// Gates without evidence that do not fail the job, with the reason.
+    pub undecided: BTreeMap<String, &'static str>,
+    /// Reasons that fail the job.
+    pub blocking: Vec<String>,
+}
+
+/// Parses the report of a run that ended with a code.
+///
+/// # Errors
+/// A message without the path, if it is not JSON or is the report of another run.
+pub fn parse_job_report(text: &str, exit: u8) -> Result<Value, String> {
+    let report: Value = serde_json::from_str(text).map_err(|error| format!("is not a JSON report: {error}"))?;
+    match report["exit"] == exit {
+        true => Ok(report),
+        false => Err(format!("is the report of another run: it ended with {}, not with {exit}", report["exit"])),
+    }
+}
+
+impl JobVerdict {
+    /// Judges a run by its exit code and its report.
+    pub fn new(workspace: &Workspace, run: &FinishedRun) -> Self {
+        match (run.exit, &run.report) {
+            (0, Ok(report)) => Self::of_clean(report),
+            // The exit code alone fails the job; the report names the gates.
+            (1, report) => match report.as_ref().map(missed_gates).unwrap_or_default() {
+                missed if missed.is_empty() => Self::blocked("a gate was missed"),
+                missed => Self { undecided: BTreeMap::new(), blocking: missed },
+            },
+            (2, _) => Self::blocked("the run was refused, nothing was run"),
+            (3, Ok(report)) => Self::of_incomplete(workspace, report, run.without_judge),
+            (0 | 3, Err(why)) => Self::blocked(why),
+            (code, _) => Self::blocked(&format!("the run ended with the code {code}")),
+        }
+    }
+
+    /// Returns whether nothing fails the job.
+    pub fn passes(&self) -> bool {
+        self.blocking.is_empty()
+    }
+
+    fn blocked(why: &str) -> Self {
+        Self { undecided: BTreeMap::new(), blocking: vec![why.to_owned()] }
+    }
+
+    /// Reads the report of a clean run: every verdict in it must be met.
+    fn of_clean(report: &Value) -> Self {
+        let verdicts = verdicts(report);
+        match verdicts.iter().find(|row| row["verdict"] != "met") {
+            Some(row) => Self::blocked(&format!("gate {} is not met in the report", gate_name(row))),
+            None if verdicts.is_empty() => Self::blocked("no gate was judged"),
+            None => Self::default(),
+        }
+    }
+
+    fn of_incomplete(workspace: &Workspace, report: &Value, without_judge: bool) -> Self {
+        let mut job = Self::default();
+        job.read_trials(report, without_judge);
+        job.read_gates(workspace, report, without_judge);
+        job.blocking.extend(missed_gates(report));
+        if job.undecided.is_empty() && job.blocking.is_empty() {
+            job.blocking.push("the run is incomplete".to_owned());
+        }
+        job
+    }
+
+    fn read_trials(&mut self, report: &Value, without_judge: bool) {
+        let reasons = [
+            ("/trials/aborted", "aborted trials", false),
+            ("/unread", "trials that no scorer could read", false),
+            ("/failures_without_gate/trials", "failed trials that no gate reads", false),
+            ("/failed_scorers/trials", "trials that a scorer of the workspace could not measure", false),
+            ("/misjudged", "rubrics without a verdict of the judge", without_judge),
+        ];
+        for (key, what, is_accepted) in reasons {
+            match report.pointer(key).and_then(Value::as_u64) {
+                Some(0) => {}
+                Some(_) if is_accepted => {
+                    self.undecided.insert("rubrics".to_owned(), "the judge's replies are not recorded");
+                }
+                Some(n) => self.blocking.push(format!("{what}: {n}{}", recording_note(key, report))),
+                None => self.blocking.push(format!("the report does not count {what}")),
+            }
+        }
+    }
+
+    fn read_gates(&mut self, workspace: &Workspace, report: &Value, without_judge: bool) {
+        let verdicts = verdicts(report);
+        if verdicts.is_empty() {
+            self.blocking.push("no gate was judged".to_owned());
+        }
+        for row in verdicts {
+            match row["verdict"].as_str() {
+                Some("met" | "missed") => {}
+                Some("no_evidence") => self.read_open_gate(workspace, row, without_judge),
+                Some(_) | None => self.blocking.push(format!("gate {}: the report has no known verdict on it", gate_name(row))),
+            }
+        }
+    }
+
+    fn read_open_gate(&mut self, workspace: &Workspace, row: &Value, without_judge: bool) {
+        let name = gate_name(row);
+        let gate = workspace.gates.iter().find(|gate| gate.id.value == name);
+        match gate.map(|gate| scorer_named(workspace, &gate.scorer)) {
+            Some(Some(scorer)) if without_judge && scorer.needs_judge() => {
+                self.undecided.insert(name.to_owned(), "needs a judge, and this job has no key for it");
+            }
+            Some(Some(_) | None) | None => {
+                self.blocking.push(format!("gate {name} ({}): no evidence", row["slice"].as_str().unwrap_or("all")));
+            }
+        }
+    }
+}
+
+fn verdicts(report: &Value) -> &[Value] {
+    report["verdicts"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn gate_name(row: &Value) -> &str {
+    row["gate"].as_str().unwrap_or_default()
+}
+
+/// Returns one line for each missed gate, with the slice and the value of its first missed verdict.
+fn missed_gates(report: &Value) -> Vec<String> {
+    let mut lines: BTreeMap<&str, String> = BTreeMap::new();
+    for row in verdicts(report).iter().filter(|row| row["verdict"] == "missed") {
+        let gate = gate_name(row);
+        let value = row["value"].as_f64().map_or_else(String::new, |value| format!(": {value:.3}"));
+        lines.entry(gate).or_insert_with(|| format!("gate {gate} ({}) was missed{value}", row["slice"].as_str().unwrap_or("all")));
+    }
+    lines.into_values().collect()
+}
+
+/// Returns how many of the aborted trials only need a recording.
+fn recording_note(key: &str, report: &Value) -> String {
+    match (key, report["needs_recording"].as_u64()) {
+        ("/trials/aborted", Some(n)) if n > 0 => format!(", {n} of them need a recording: run the workflow where the key is set"),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use score::example::ExampleWorkspace;
+    use serde_json::json;
+
+    fn judged(exit: u8, verdicts: Value) -> JobVerdict {
+        let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
+        let report = json!({
+            "exit": exit, "verdicts": verdicts, "trials": { "aborted": 0 }, "unread": 0, "misjudged": 1,
+            "failures_without_gate": { "trials": 0 }, "failed_scorers": { "trials": 0 },
+        });
+        let report = parse_job_report(&report.to_string(), exit);
+        JobVerdict::new(&workspace, &FinishedRun { exit, report, without_judge: true })
+    }
+
+    #[test]
+    fn unknown_verdict_blocks_an_incomplete_job() {
+        assert!(judged(3, json!([{ "gate": "g", "verdict": "met" }])).passes());
+        for verdict in [json!("passed"), json!(7), Value::Null] {
+            let job = judged(3, json!([{ "gate": "g", "verdict": verdict }]));
+            assert_eq!(job.blocking, ["gate g: the report has no known verdict on it"]);
+        }
+    }
+
+    #[test]
+    fn report_of_another_run_is_refused() {
+        assert_eq!(parse_job_report("{\"exit\": 1}", 0), Err("is the report of another run: it ended with 1, not with 0".to_owned()));
+        assert!(parse_job_report("nothing", 0).is_err());
+    }
+}
