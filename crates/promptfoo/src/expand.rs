@@ -25,10 +25,21 @@ pub struct TestCell {
 /// # Errors
 /// If there are too many.
 pub fn expand(suite: &PromptfooSuite, filters: &TestFilters, repeat: usize, extra: &Map<String, Value>) -> Result<Vec<TestCell>, String> {
+    expand_within(MAX_CELLS, suite, filters, repeat, extra)
+}
+
+fn expand_within(
+    max_cells: usize,
+    suite: &PromptfooSuite,
+    filters: &TestFilters,
+    repeat: usize,
+    extra: &Map<String, Value>,
+) -> Result<Vec<TestCell>, String> {
     let mut cells = vec![];
     let mut test_index = 0;
     for test in filters.select(&suite.tests) {
-        let combinations = combinations(&test, extra);
+        // One more than allowed, so that the excess is noticed.
+        let combinations = combinations(&test, extra, max_cells + 1);
         for repeat in 0..repeat.max(1) {
             for vars in &combinations {
                 let mut prompt_index = 0;
@@ -42,8 +53,8 @@ pub fn expand(suite: &PromptfooSuite, filters: &TestFilters, repeat: usize, extr
                         if !test_takes(&test, provider, prompt) {
                             continue;
                         }
-                        if cells.len() == MAX_CELLS {
-                            return Err(format!("there are more than {MAX_CELLS} tests"));
+                        if cells.len() == max_cells {
+                            return Err(format!("there are more than {max_cells} tests"));
                         }
                         cells.push(TestCell {
                             test_index,
@@ -98,8 +109,8 @@ fn test_takes(test: &TestSpec, provider: &ProviderSpec, prompt: &PromptSpec) -> 
     by_provider && takes(test.prompts.as_deref(), prompt)
 }
 
-/// Returns the cross product of the variables with a list of texts.
-fn combinations(test: &TestSpec, extra: &Map<String, Value>) -> Vec<Arc<Map<String, Value>>> {
+/// Returns the cross product of the variables with a list of texts, at most `limit` of it.
+fn combinations(test: &TestSpec, extra: &Map<String, Value>, limit: usize) -> Vec<Arc<Map<String, Value>>> {
     let keeps_lists = test.options.get("disableVarExpansion") == Some(&Value::Bool(true));
     let is_list = |value: &Value| value.as_array().is_some_and(|items| items.first().is_some_and(Value::is_string));
     if extra.is_empty() && (keeps_lists || !test.vars.values().any(is_list)) {
@@ -124,8 +135,36 @@ fn combinations(test: &TestSpec, extra: &Map<String, Value>) -> Vec<Arc<Map<Stri
                     })
                     .collect::<Vec<_>>()
             })
-            .take(MAX_CELLS)
+            .take(limit)
             .collect();
     }
     found.into_iter().map(Arc::new).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SuiteFiles;
+    use score::assertions::AssertionMode;
+
+    struct NoFiles;
+
+    impl SuiteFiles for NoFiles {
+        fn read(&self, _: &str) -> Result<String, String> {
+            Err("it does not exist".to_owned())
+        }
+
+        fn glob(&self, _: &str) -> Vec<String> {
+            vec![]
+        }
+    }
+
+    #[test]
+    fn too_many_combinations_are_refused_not_cut_off() {
+        let config = "prompts: ['{{q}} {{r}}']\nproviders: [echo]\ntests: [{ vars: { q: [a, b, c], r: [d, e] } }]\n";
+        let suite = crate::read_suite("c.yaml", config, &NoFiles, AssertionMode::Strict).expect("a suite");
+        let expanded = |max_cells| expand_within(max_cells, &suite, &TestFilters::default(), 1, &Map::new()).map(|cells| cells.len());
+        assert_eq!(expanded(6), Ok(6));
+        assert_eq!(expanded(5), Err("there are more than 5 tests".to_owned()));
+    }
 }

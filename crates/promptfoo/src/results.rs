@@ -98,14 +98,14 @@ impl ResultRow {
         const MAX_CHARS: usize = 80;
         let test = match self.test_case.get("description").and_then(Value::as_str).filter(|text| !text.is_empty()) {
             Some(description) => description.to_owned(),
-            None if self.vars.is_empty() => format!("test {}", self.test_idx + 1),
+            None if self.vars.is_empty() => format!("test {}", self.test_idx.saturating_add(1)),
             None => {
                 let whole = Value::Object(self.vars.clone()).to_string();
                 let start: String = whole.chars().take(MAX_CHARS).collect();
                 if start.len() == whole.len() { whole } else { format!("{start}… {}", ContentHash::of_text(&whole).short()) }
             }
         };
-        if self.prompt_idx == 0 { test } else { format!("{test} prompt {}", self.prompt_idx + 1) }
+        if self.prompt_idx == 0 { test } else { format!("{test} prompt {}", self.prompt_idx.saturating_add(1)) }
     }
 
     /// Returns the output as a text.
