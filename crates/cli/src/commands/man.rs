@@ -10,7 +10,7 @@ const EXIT_CODES: &[(&str, &str)] = &[
     ("0", "clean"),
     ("1", "a gate was missed or a check failed"),
     ("2", "invalid arguments or files; nothing was run"),
-    ("3", "incomplete: interrupted, aborted trials, missing evidence, an empty selection"),
+    ("3", "incomplete: interrupted, aborted trials, missing evidence, failed trials that no gate reads, an empty selection"),
 ];
 
 pub(crate) fn man(io: &CliOutput) -> ExitKind {
