@@ -35,6 +35,7 @@ FILES = [
     "crates/store/src/sqlite/**",
     "crates/store/src/postgres/**",
     "crates/campaign/src/aggregate.rs",
+    "crates/campaign/src/comparison/**",
     "crates/campaign/src/funding.rs",
     "crates/campaign/src/plan/affordable.rs",
     "crates/campaign/src/run_store/**",
@@ -192,9 +193,8 @@ def switch_on(sources, package, mutants):
             sources.write(file, text + (SWITCH if file == library else ""))
             lines.update({number: (file, *span) for number, span in of_file.items()})
         nested = [mutant for mutant in mutants if mutant.number not in lines]
-        done, messages, stderr = cargo_messages(["check", "-p", package, "--lib"])
-        if done:
-            done, messages, stderr = build_tests(package)
+        # Without a check before it: rustc finds mistakes before it generates code, and a check compiles all dependencies once more.
+        done, messages, stderr = build_tests(package)
         if done:
             return left_out + nested, test_programs(messages)
         bad = set()
@@ -323,10 +323,7 @@ def play_alone(sources, results, package, mutants, limits, skipped):
     for mutant in mutants:
         started = time.monotonic()
         sources.write(mutant.file, mutated_text(sources.read(mutant.file), mutant))
-        # Most of these do not compile at all, which a check finds sooner.
-        compiles, messages, _ = cargo_messages(["check", "-p", package, "--lib"])
-        if compiles:
-            compiles, messages, _ = build_tests(package)
+        compiles, messages, _ = build_tests(package)
         state, test, _, _ = run_tests(test_programs(messages), 0, skipped, limits) if compiles else ("unviable", None, 0, 0)
         results.add(mutant, "missed" if state == "passed" else state, test, time.monotonic() - started)
         sources.restore()
@@ -337,7 +334,7 @@ def main():
     parser.add_argument("count", type=int, nargs="?", default=200, help="mutants that compile")
     parser.add_argument("seed", nargs="?", default="24")
     parser.add_argument("--missed", action="store_true", help="only those that an earlier run missed or that ran out of time")
-    parser.add_argument("--package", action="append", help="only mutants of this crate; several times")
+    parser.add_argument("--package", action="append", help="only mutants of this crate, COUNT of them; several times")
     parser.add_argument("--skip", action="append", default=[], help="leaves tests out whose name has this text")
     parser.add_argument("--batch", type=int, default=250, help="mutants in one build")
     args = parser.parse_args()
@@ -350,14 +347,17 @@ def main():
     try:
         if args.missed:
             open_names = {name for name, row in results.rows.items() if row["state"] in ("missed", "timeout")}
-            play(sources, results, [mutant for mutant in all_mutants if mutant.name in open_names], args)
+            open_mutants = [mutant for mutant in all_mutants if mutant.name in open_names]
+            play(sources, results, [mutant for mutant in open_mutants if not args.package or mutant.package in args.package], args)
         while not args.missed:
             viable = 0
             batch = []
             for mutant in all_mutants:
+                if args.package and mutant.package not in args.package:
+                    continue
                 known = results.rows.get(mutant.name)
                 viable += known is None or known["state"] != "unviable"
-                if known is None and (not args.package or mutant.package in args.package):
+                if known is None:
                     batch.append(mutant)
                 if viable == args.count:
                     break
