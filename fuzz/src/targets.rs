@@ -1,14 +1,20 @@
 //! Parsers of everything that comes from outside, each as a function of bytes that must return. Fuzzers call them with any input, the
 //! tests of the program with the committed seeds and mutations of them.
 
+use campaign::{FinishedRun, JobVerdict, parse_job_report};
 use foreign::{AttackQuestion, LogEntry, LogFormat, LogInput, VerdictPair, attack_signs, log_readings, read_log};
 use model::suite::{JsonPath, StatePredicate};
 use model::transcript::TxOutcome;
 use model::yaml::{YamlLimits, emit, json, load};
-use model::{CaseOutcome, Decimal, Ending, ParamKind, ProblemReport, Rule, Score, Workspace, WorkspaceFiles, parse_units};
+use model::{
+    CaseOutcome, Decimal, Ending, ExternalScorer, ParamKind, ProblemReport, Reading, Rule, Score, Workspace, WorkspaceFiles, parse_units,
+};
+use promptfoo::{SuiteFiles, TestFilters, expand, import_suite, read_for_import, read_results, read_suite};
 use run::providers::cassette::CassetteLines;
+use score::assertions::AssertionMode;
+use score::checks::{CHECKS, run_selected};
 use score::golden::GoldenFile;
-use score::questions::{JudgeAnswer, JudgeQuestion};
+use score::questions::{JudgeAnswer, JudgeQuestion, ScorerAnswer};
 use serde_json::{Map, Value};
 use std::io::Cursor;
 use std::sync::{Arc, LazyLock};
@@ -48,6 +54,12 @@ pub static TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "node_replies", run: node_replies },
     FuzzTarget { name: "recordings", run: recordings },
     FuzzTarget { name: "store", run: store_file },
+    FuzzTarget { name: "promptfoo_config", run: promptfoo_config },
+    FuzzTarget { name: "promptfoo_tests", run: promptfoo_tests },
+    FuzzTarget { name: "promptfoo_results", run: promptfoo_results },
+    FuzzTarget { name: "collected_traces", run: collected_traces },
+    FuzzTarget { name: "agent_replies", run: agent_replies },
+    FuzzTarget { name: "ci_reports", run: ci_reports },
 ];
 
 /// Files that a first line may name; other inputs are cases.
@@ -65,6 +77,7 @@ const FILES: &[&str] = &[
     "scorers.yaml",
     "coverage.yaml",
     "version.yaml",
+    "production.yaml",
     "subjects/a.yaml",
     "suites/behavior/a.yaml",
     "worlds/a.yaml",
@@ -89,12 +102,21 @@ fn workspace_file(bytes: &[u8]) {
     }
 }
 
-/// Loads the small workspace with one file more, and the checks of tier 1 if it loads.
+/// Checks of tier 1 that take longer than all others together. They play or mutate references, which the tests of `score` cover.
+const SLOW_CHECKS: &[&str] = &["mutants_caught", "schema_fuzz", "cross_play", "prompt_hides_answer"];
+
+static FAST_CHECKS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| CHECKS.iter().map(|check| check.id()).filter(|id| !SLOW_CHECKS.contains(id)).collect());
+
+/// Loads the small workspace with one file more and, if it loads, runs the fast checks of tier 1. Every finding has a message.
 fn workspace_whole(bytes: &[u8]) {
     let (path, text) = named_file(bytes);
     let mut files: WorkspaceFiles = model::MINIMAL_WORKSPACE.iter().copied().collect();
     files.insert(path, text);
-    let _ = Workspace::load(&files);
+    if let Ok(workspace) = Workspace::load(&files) {
+        let found = run_selected(&workspace, &FAST_CHECKS);
+        assert!(found.iter().all(|finding| !finding.what.is_empty()));
+    }
 }
 
 /// Reads YAML. What is written again reads the same.
@@ -170,11 +192,29 @@ fn agent_messages(bytes: &[u8]) {
 
 static QUESTION: LazyLock<Option<JudgeQuestion>> = LazyLock::new(|| JudgeQuestion::wording("a_case", "Sold.", "Bought."));
 
+/// Scorers of a workspace, one of each scale.
+static SCORERS: LazyLock<Vec<ExternalScorer>> = LazyLock::new(|| {
+    let mut files: WorkspaceFiles = model::MINIMAL_WORKSPACE.iter().copied().collect();
+    files.insert(
+        "scorers.yaml",
+        "scorers: [{ id: a, about: x, command: [y], reads: tally }, { id: b, about: x, command: [y], reads: level }]\n",
+    );
+    Workspace::load(&files).expect("the small workspace with scorers").scorers
+});
+
 /// Reads answers of judges and scorers, labelled examples and texts, and golden files. What is written again reads the same.
 fn answers(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let _ = QUESTION.as_ref().map(|question| JudgeAnswer::parse(question, &text));
     let _ = (score::questions::LabelledExample::parse_lines(&text), guard::parse_labelled_texts(&text));
+    for answer in SCORERS.iter().filter_map(|scorer| ScorerAnswer::parse(scorer, &text).ok()) {
+        let is_sound = match answer.reading {
+            Reading::Tally { hit, of } => hit == of || (hit < of && !answer.because.is_empty()),
+            Reading::Level(level) => level.is_finite(),
+            Reading::Unscorable { .. } => true,
+        };
+        assert!(is_sound, "{text}");
+    }
     if let Ok(file) = GoldenFile::parse(&text) {
         assert!(GoldenFile::parse(&file.to_lines()).is_ok(), "{text}");
     }
@@ -283,5 +323,107 @@ fn store_file(bytes: &[u8]) {
     for run in store.runs().unwrap_or_default() {
         let _ = (store.record(&run), store.verdicts(&run), store.spending(run.run), store.call_counts(run.run));
         let _ = store.for_each_transcript(run.run, |_, _, _| {});
+    }
+}
+
+/// Files beside a config: any path exists, and its ending decides the text. Files of tests have the text of the input.
+struct AnyFiles<'t> {
+    tests: &'t str,
+}
+
+impl SuiteFiles for AnyFiles<'_> {
+    fn read(&self, path: &str) -> Result<String, String> {
+        let text = match path.rsplit_once('.').map(|(_, ending)| ending) {
+            Some("js" | "cjs" | "mjs") => "module.exports = (output) => output.length > 1;",
+            Some("json") if path.contains("tool") => "[{ \"type\": \"function\", \"function\": { \"name\": \"a\" } }]",
+            Some("csv" | "json" | "jsonl") => self.tests,
+            Some("yaml" | "yml") => "[{ vars: { q: a } }]",
+            Some("missing") => return Err("it does not exist".to_owned()),
+            Some(_) | None => "Answer {{q}}.",
+        };
+        Ok(text.to_owned())
+    }
+
+    fn glob(&self, pattern: &str) -> Vec<String> {
+        vec![pattern.to_owned()]
+    }
+}
+
+/// Most tests that an input is expanded into: the bound of a run is two million.
+const MAX_COMBINATIONS: usize = 10_000;
+
+/// Reads a config of promptfoo in both modes, expands it, and imports it. All mistakes have a message, and an imported workspace loads.
+fn read_config(text: &str, files: &AnyFiles<'_>) {
+    for mode in [AssertionMode::Strict, AssertionMode::Compat] {
+        match read_suite("fuzz.yaml", text, files, mode) {
+            Err(problems) => assert!(!problems.is_empty() && problems.iter().all(|problem| !problem.to_string().is_empty())),
+            Ok(suite) => {
+                let lengths = suite.tests.iter().map(|test| {
+                    let lists = test.vars.values().filter_map(Value::as_array).map(|list| list.len().max(1));
+                    lists.fold(1_usize, usize::saturating_mul)
+                });
+                let columns = suite.providers.len() * suite.prompts.len();
+                if lengths.fold(0, usize::saturating_add).saturating_mul(columns) <= MAX_COMBINATIONS {
+                    let _ = expand(&suite, &TestFilters::default(), 1, &Map::new());
+                }
+            }
+        }
+    }
+    let (suite, mistakes) = read_for_import("fuzz.yaml", text, files);
+    let imported = import_suite(&suite, mistakes);
+    if imported.cases > 0 {
+        let files: WorkspaceFiles = imported.files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        if let Err(problems) = Workspace::load(&files) {
+            panic!("an imported workspace does not load: {problems:#?}");
+        }
+    }
+}
+
+fn promptfoo_config(bytes: &[u8]) {
+    read_config(&String::from_utf8_lossy(bytes), &AnyFiles { tests: "q,__expected\na,contains: b\n" });
+}
+
+/// Reads tests of a config in CSV, or in JSON if the text begins like it.
+fn promptfoo_tests(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let ending = match text.trim_start().chars().next() {
+        Some('[') => "json",
+        Some('{') => "jsonl",
+        Some(_) | None => "csv",
+    };
+    let config = format!("prompts: [\"Answer {{{{q}}}}.\"]\nproviders: [echo]\ntests: file://tests.{ending}\n");
+    read_config(&config, &AnyFiles { tests: &text });
+}
+
+/// Reads result files of promptfoo. Every row has names.
+fn promptfoo_results(bytes: &[u8]) {
+    for row in read_results(&String::from_utf8_lossy(bytes)).unwrap_or_default() {
+        assert!(!row.case_name().is_empty() && row.case_name().len() <= row.test_case.to_string().len() + 500);
+        let _ = (row.subject().len(), row.output(), row.test(), row.is_error());
+    }
+}
+
+fn collected_traces(bytes: &[u8]) {
+    serve::collector::read_any_export(bytes);
+}
+
+fn agent_replies(bytes: &[u8]) {
+    run::external::parse_any_agent_reply(bytes);
+}
+
+/// Judges a CI job by a report. A job passes only on verdicts that are met, and after an incomplete run on those without evidence besides.
+fn ci_reports(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for exit in [0, 1, 3] {
+        let report = parse_job_report(&text, exit);
+        for without_judge in [false, true] {
+            let job = JobVerdict::new(&SMALL_WORKSPACE, &FinishedRun { exit, report: report.clone(), without_judge });
+            if job.passes() {
+                let report = report.as_ref().expect("a job passes only with a report");
+                let verdicts = report["verdicts"].as_array().expect("a job passes only with verdicts");
+                let is_good = |row: &Value| row["verdict"] == "met" || (exit == 3 && without_judge && row["verdict"] == "no_evidence");
+                assert!(exit != 1 && !verdicts.is_empty() && verdicts.iter().all(is_good), "{text}");
+            }
+        }
     }
 }

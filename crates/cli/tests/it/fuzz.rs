@@ -96,6 +96,12 @@ fuzz_tests! {
     node_replies,
     recordings,
     store,
+    promptfoo_config,
+    promptfoo_tests,
+    promptfoo_results,
+    collected_traces,
+    agent_replies,
+    ci_reports,
 }
 
 #[test]

@@ -52,6 +52,7 @@ mod scale;
 mod score;
 mod scripted;
 mod secrets;
+mod selftest;
 mod show;
 mod shrink;
 mod skill_agents;

@@ -325,6 +325,25 @@ fn parts_text(parts: Option<&Value>) -> String {
     parts.filter_map(text).collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
+/// Parses a body as a card and as an answer, wrapped by JSON-RPC or not, for fuzzers. The next message repeats the ids of the answer.
+pub(super) fn parse_any(body: &[u8]) {
+    let Ok(value) = serde_json::from_slice::<Value>(body) else { return };
+    if let Ok(endpoint) = A2aEndpoint::of_card(&value) {
+        assert!(!endpoint.url.is_empty(), "{value}");
+    }
+    for answer in [Some(&value), value.get("result")].into_iter().flatten() {
+        let mut state = A2aConversation::default();
+        state.remember(answer);
+        let asks = matches!(read_answer(answer), Ok(A2aAnswer::Moved(Move::Ask(_))));
+        assert!(asks || state.task.is_none(), "{answer}");
+        for version in [A2aVersion::V0_3, A2aVersion::V1_0] {
+            let message = version.message(&state, "more".to_owned(), None);
+            let id = |key: &str| message.get(key).and_then(Value::as_str).map(str::to_owned);
+            assert_eq!((id("taskId"), id("contextId")), (state.task.clone(), state.context.clone()), "{answer}");
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -104,8 +104,7 @@ impl GuardClient {
         let input: String = lines(batch).map(|line| format!("{}\n", json!(line))).collect();
         let call = ScorerCall { command, input: &input, timeout: self.timeout };
         let output = self.host.ask(call).await.map_err(|fault| GuardFault::Unreachable(fault.to_string()))?;
-        let answers = output.lines().filter(|line| !line.trim().is_empty());
-        answers.map(|line| serde_json::from_str(line).map_err(|error| malformed(line, &error))).collect()
+        parse_lines(&output)
     }
 
     async fn ask_service(&self, url: &str, batch: &[GuardQuestion<'_>]) -> Result<Vec<AnswerLine>, GuardFault> {
@@ -118,8 +117,7 @@ impl GuardClient {
             return Err(failed(format!("answered with status {}", response.status().as_u16())));
         }
         let body = read_body(response).await.map_err(|fault| failed(fault.to_string()))?;
-        let answers: ServiceAnswers = serde_json::from_slice(&body).map_err(|error| malformed(&String::from_utf8_lossy(&body), &error))?;
-        Ok(answers.answers)
+        parse_service(&body)
     }
 
     async fn inspect_by_mcp(&self, endpoint: &McpEndpoint, questions: &[GuardQuestion<'_>]) -> Result<Vec<bool>, GuardFault> {
@@ -154,6 +152,27 @@ fn batch_length(questions: &[GuardQuestion<'_>]) -> usize {
         bytes <= BATCH_BYTES
     };
     questions.iter().take(BATCH_TEXTS).take_while(fits).count().max(1)
+}
+
+/// Parses the output of a program.
+fn parse_lines(output: &str) -> Result<Vec<AnswerLine>, GuardFault> {
+    let answers = output.lines().filter(|line| !line.trim().is_empty());
+    answers.map(|line| serde_json::from_str(line).map_err(|error| malformed(line, &error))).collect()
+}
+
+/// Parses the body of a service.
+fn parse_service(body: &[u8]) -> Result<Vec<AnswerLine>, GuardFault> {
+    let answers: Result<ServiceAnswers, serde_json::Error> = serde_json::from_slice(body);
+    answers.map(|answers| answers.answers).map_err(|error| malformed(&String::from_utf8_lossy(body), &error))
+}
+
+/// Parses a body as answers of a program and of a service about two texts, for fuzzers.
+pub(super) fn parse_any(body: &[u8]) {
+    const TEXTS: usize = 2;
+    for answers in [parse_lines(&String::from_utf8_lossy(body)), parse_service(body)].iter().flatten() {
+        let flags = in_order(answers, TEXTS);
+        assert!(flags.is_err() || answers.len() == TEXTS, "{} answers about {TEXTS} texts are accepted", answers.len());
+    }
 }
 
 fn malformed(line: &str, error: &serde_json::Error) -> GuardFault {

@@ -46,12 +46,8 @@ async fn receive(state: &CollectorState, request: Request) -> Result<Vec<u8>, Co
     let (is_gzip, request) = state.check_head(request, is_gzip).await?;
     let (body, _pending) = state.read_body(request).await?;
     let malformed = || CollectorRefusal::new(RefusalKind::Malformed, "the body is not one gRPC message");
-    let (prefix, message) = body.split_at_checked(PREFIX).ok_or_else(malformed)?;
-    let size = prefix.last_chunk::<4>().map_or(0, |size| u32::from_be_bytes(*size));
-    if usize::try_from(size) != Ok(message.len()) {
-        return Err(malformed());
-    }
-    let (message, _unpacked) = match (prefix[0], is_gzip) {
+    let (flag, message) = unframe(&body).ok_or_else(malformed)?;
+    let (message, _unpacked) = match (flag, is_gzip) {
         (0, _) => (body.slice(PREFIX..), None),
         (1, true) => state.unpack(message)?,
         (_, _) => return Err(CollectorRefusal::new(RefusalKind::Unsupported, "send messages plain or as gzip")),
@@ -59,6 +55,12 @@ async fn receive(state: &CollectorState, request: Request) -> Result<Vec<u8>, Co
     let received = protobuf::read_request(&message, &state.redactor, &state.limits);
     drop(message);
     Ok(state.store(received).await?.message())
+}
+
+/// Returns the flag and the message of a body that is one gRPC message.
+pub(super) fn unframe(body: &[u8]) -> Option<(u8, &[u8])> {
+    let ([flag, size @ ..], message) = body.split_first_chunk::<PREFIX>()?;
+    (usize::try_from(u32::from_be_bytes(*size)) == Ok(message.len())).then_some((*flag, message))
 }
 
 /// Returns the status code of gRPC.

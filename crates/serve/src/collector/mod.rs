@@ -1,6 +1,7 @@
 //! Collector of OTLP traces: HTTP with protobuf or JSON, and gRPC. A request is answered once its spans are durable.
 
 mod access;
+mod fuzz_target;
 mod grpc;
 mod gzip;
 mod http;
@@ -17,6 +18,8 @@ mod webhook;
 mod wire;
 
 pub use access::{Access, AccessError, BearerToken};
+#[doc(hidden)]
+pub use fuzz_target::read_any_export;
 pub use limits::CollectorLimits;
 pub use metrics::{CollectorMetrics, GaugeText, RefusalKind};
 pub use redaction::{PatternError, Redactor};

@@ -1,0 +1,3 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bardo_eval_fuzz::run("promptfoo_results", bytes));
