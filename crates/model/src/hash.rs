@@ -62,7 +62,7 @@ impl ContentHash {
 
     /// Returns the first 12 digits, for display.
     pub fn short(&self) -> &str {
-        &self.as_str()[..12]
+        crate::short_id(self.as_str())
     }
 }
 

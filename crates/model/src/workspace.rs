@@ -4,8 +4,11 @@ mod assets;
 mod built_in;
 mod executed_args;
 mod load;
+mod prepared_write;
 mod review_roles;
 mod suite_file;
+
+pub use prepared_write::PreparedWrite;
 
 use crate::agent::Agent;
 use crate::catalog::{Tool, ToolProfile};
@@ -75,6 +78,12 @@ impl Workspace {
     /// Returns a tool by name or alias.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tool_index.get(name).map(|at| &self.tools[*at])
+    }
+
+    /// Returns whether a case expects a call of a tool that fits.
+    pub fn expects_tool(&self, case: &Case, fits: impl Fn(&Tool) -> bool) -> bool {
+        let calls = case.expect.calls.iter().flat_map(|calls| calls.expected_calls());
+        calls.filter_map(|call| self.tool(&call.tool)).any(fits)
     }
 
     /// Returns the number of the workspace's version, if it has one.

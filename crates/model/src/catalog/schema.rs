@@ -55,7 +55,7 @@ impl JsonSchema {
 
 /// Limits the length of a message, because it may quote a hostile value.
 fn shorten(message: &str) -> String {
-    if message.chars().count() <= 200 { message.to_owned() } else { message.chars().take(199).chain(['…']).collect() }
+    crate::shortened(message, 200)
 }
 
 impl Clone for JsonSchema {
