@@ -111,7 +111,7 @@ impl ConfigRun {
 
     /// Returns the short id, which `--resume` accepts.
     pub fn short_id(&self) -> &str {
-        self.id.get(..12).unwrap_or(&self.id)
+        model::short_id(&self.id)
     }
 
     /// Stores the next trial. Without evidence it leaves the run incomplete.

@@ -236,11 +236,7 @@ impl EventFormatter<'_> {
     }
 
     fn truncate(&self, text: &str) -> String {
-        if self.verbose || text.chars().count() <= MAX_TEXT_CHARS {
-            text.to_owned()
-        } else {
-            text.chars().take(MAX_TEXT_CHARS - 1).chain(['…']).collect()
-        }
+        if self.verbose { text.to_owned() } else { model::shortened(text, MAX_TEXT_CHARS) }
     }
 }
 

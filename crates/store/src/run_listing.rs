@@ -20,7 +20,7 @@ pub struct RunListing {
 impl RunListing {
     /// Returns the first 12 characters of the run id, which no other run has.
     pub fn short_run_id(&self) -> &str {
-        self.id.get(..12).unwrap_or(&self.id)
+        model::short_id(&self.id)
     }
 }
 

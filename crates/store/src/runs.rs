@@ -55,12 +55,12 @@ impl StoredRun {
     /// Returns the first 12 characters of the record hash, or of the run id while there is no record.
     pub fn short_id(&self) -> &str {
         let id = self.record.as_ref().map_or(self.id.as_str(), ContentHash::as_str);
-        id.get(..12).unwrap_or(id)
+        model::short_id(id)
     }
 
     /// Returns the first 12 characters of the run id, which no other run has.
     pub fn short_run_id(&self) -> &str {
-        self.id.get(..12).unwrap_or(&self.id)
+        model::short_id(&self.id)
     }
 
     /// Returns whether the run id or the record hash starts with `prefix`.

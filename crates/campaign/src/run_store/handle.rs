@@ -140,7 +140,7 @@ impl RunHandle {
 
     /// Returns the short id, which `run --resume` accepts.
     pub fn short_id(&self) -> &str {
-        self.id.get(..12).unwrap_or(&self.id)
+        model::short_id(&self.id)
     }
 
     /// Returns the moment of the first start in UTC, ISO 8601.

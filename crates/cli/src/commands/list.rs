@@ -78,7 +78,7 @@ fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget, cases: &[
         }
         ListTarget::Cases => {
             let is_whole = io.verbose || io.format == ReportFormat::Json;
-            let opening = |text: &str| if is_whole { text.to_owned() } else { shortened(text, OPENING_SHOWN) };
+            let opening = |text: &str| if is_whole { text.to_owned() } else { model::shortened(text, OPENING_SHOWN) };
             let row = |case: &&Case| {
                 vec![
                     case.id.value.clone(),
@@ -186,11 +186,6 @@ fn listed_cases<'w>(workspace: &'w Workspace, args: &ListArgs) -> Result<Vec<&'w
         tools.is_empty() || calls.any(|call| tools.iter().any(|tool| tool.has_name(&call.tool)))
     };
     Ok(cases.unwrap_or_default().into_iter().filter(expects).collect())
-}
-
-/// Returns the beginning of a text.
-fn shortened(text: &str, most: usize) -> String {
-    if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
 }
 
 fn tools(workspace: &Workspace) -> Vec<Vec<String>> {

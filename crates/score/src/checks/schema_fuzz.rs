@@ -53,6 +53,5 @@ impl Check for SchemaFuzz {
 }
 
 fn short(value: &serde_json::Value) -> String {
-    let text = value.to_string();
-    if text.chars().count() > 120 { text.chars().take(119).chain(['…']).collect() } else { text }
+    model::shortened(&value.to_string(), 120)
 }

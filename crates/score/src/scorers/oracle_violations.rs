@@ -29,8 +29,7 @@ impl Scorer for OracleViolations {
     }
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
-        let writes = |tool: &str| workspace.tool(tool).is_some_and(Tool::writes);
-        case.expect.calls.as_ref().is_some_and(|calls| calls.expected_calls().any(|call| writes(&call.tool)))
+        workspace.expects_tool(case, Tool::writes)
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {

@@ -33,12 +33,7 @@ impl Scorer for QuoteFreshness {
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
         let swaps = |tool: &Tool| tool.acts.class() == OpClass::Swap;
-        self.applies(workspace, case)
-            && case
-                .expect
-                .calls
-                .as_ref()
-                .is_some_and(|calls| calls.expected_calls().any(|call| workspace.tool(&call.tool).is_some_and(swaps)))
+        self.applies(workspace, case) && workspace.expects_tool(case, swaps)
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {

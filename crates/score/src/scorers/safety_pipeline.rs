@@ -35,12 +35,7 @@ impl Scorer for SafetyPipeline {
     }
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
-        self.applies(workspace, case)
-            && case
-                .expect
-                .calls
-                .as_ref()
-                .is_some_and(|calls| calls.expected_calls().any(|call| workspace.tool(&call.tool).is_some_and(Tool::writes)))
+        self.applies(workspace, case) && workspace.expects_tool(case, Tool::writes)
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {

@@ -33,12 +33,7 @@ impl Scorer for SimulationCoverage {
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
         let on_chain = |tool: &Tool| tool.writes() && touches_chain(tool);
-        self.applies(workspace, case)
-            && case
-                .expect
-                .calls
-                .as_ref()
-                .is_some_and(|calls| calls.expected_calls().any(|call| workspace.tool(&call.tool).is_some_and(on_chain)))
+        self.applies(workspace, case) && workspace.expects_tool(case, on_chain)
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {

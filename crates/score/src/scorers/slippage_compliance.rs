@@ -40,21 +40,18 @@ impl Scorer for SlippageCompliance {
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
         let swaps = |tool: &Tool| tool.acts.class() == OpClass::Swap;
-        self.applies(workspace, case)
-            && case
-                .expect
-                .calls
-                .as_ref()
-                .is_some_and(|calls| calls.expected_calls().any(|call| workspace.tool(&call.tool).is_some_and(swaps)))
+        self.applies(workspace, case) && workspace.expects_tool(case, swaps)
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         let (mut hit, mut of, mut because) = (0, 0, vec![]);
+        // Prices and clock of a world say nothing about traffic outside of it.
+        let is_in_world = !evidence.case.is_unknown();
         for write in writes(evidence) {
             let fault = match write.trade() {
                 Some(trade) => minimum_fault(evidence, trade)
-                    .or_else(|| price_fault(evidence, trade))
-                    .or_else(|| deadline_fault(evidence, &write, trade))
+                    .or_else(|| price_fault(evidence, trade).filter(|_| is_in_world))
+                    .or_else(|| deadline_fault(evidence, &write, trade).filter(|_| is_in_world))
                     .or_else(|| output_fault(&write, trade)),
                 None => match slippage_argument_bps(evidence, &write) {
                     Some(bps) if bps <= tolerance_bps(evidence) as f64 => None,

@@ -42,12 +42,7 @@ impl Scorer for SpendingLimit {
     }
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
-        case.brief.runs_agents()
-            && case
-                .expect
-                .calls
-                .as_ref()
-                .is_some_and(|calls| calls.expected_calls().any(|call| workspace.tool(&call.tool).is_some_and(Tool::writes)))
+        case.brief.runs_agents() && workspace.expects_tool(case, Tool::writes)
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
@@ -107,15 +102,15 @@ impl Scorer for SpendingLimit {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MinedValue {
     pub event: u32,
-    /// Dollars that left own accounts; absent if a token has no price.
-    pub usd: Option<f64>,
+    /// Millionths of a dollar that left own accounts; absent if a token has no price.
+    pub micros: Option<u64>,
 }
 
 /// Returns the value of every own transaction that succeeded.
 pub fn mined_values(evidence: &Evidence<'_>) -> Vec<MinedValue> {
     let succeeded = |event: &&Event| matches!(&event.happened, EventKind::Mined { what, .. } if what.outcome == TxOutcome::Success);
-    let value = |event: &Event| broadcast_value(evidence, event).map(UsdAmount::to_dollars);
-    broadcasts(evidence).into_iter().filter(succeeded).map(|event| MinedValue { event: event.n, usd: value(event) }).collect()
+    let value = |event: &Event| broadcast_value(evidence, event).map(UsdAmount::to_micros);
+    broadcasts(evidence).into_iter().filter(succeeded).map(|event| MinedValue { event: event.n, micros: value(event) }).collect()
 }
 
 /// Returns own transactions, and own signatures that were never mined.

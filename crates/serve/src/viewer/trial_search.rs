@@ -53,7 +53,7 @@ fn find_batch(
     for (run, positions) in by_run.into_iter().rev() {
         // A run that was removed since it was indexed is left out.
         let Some(id) = pooled.store.run_id(run)? else { continue };
-        let id = id.get(..12).unwrap_or(&id).to_owned();
+        let id = model::short_id(&id).to_owned();
         for trial in pooled.store.trials_at(run, filter, &positions)?.into_iter().rev() {
             if trials.len() == MOST {
                 return Ok(FoundTrials { trials, next: last });

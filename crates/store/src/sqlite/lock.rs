@@ -51,6 +51,37 @@ fn is_still_at(_: &Path, _: &File) -> bool {
 
 fn lock_path(store: &Path, id: &str) -> PathBuf {
     let mut name = store.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.lock", id.get(..12).unwrap_or(id)));
+    name.push(format!(".{}.lock", model::short_id(id)));
     store.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    /// A holder removes the file before it gives the lock back, so another may lock a file that is no longer there.
+    #[test]
+    fn lock_is_never_held_twice_while_its_file_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, holders, held) = (folder.path().join("a.lock"), AtomicUsize::new(0), AtomicUsize::new(0));
+        let hold = || {
+            for _ in 0..500 {
+                let Some(file) = try_lock(&path).unwrap() else { continue };
+                held.fetch_add(1, Ordering::SeqCst);
+                assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "two hold the lock");
+                thread::yield_now();
+                holders.fetch_sub(1, Ordering::SeqCst);
+                drop(std::fs::remove_file(&path));
+                drop(file);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(hold);
+            }
+        });
+        assert!(held.into_inner() > 0);
+    }
 }

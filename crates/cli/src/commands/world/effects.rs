@@ -40,8 +40,7 @@ pub(super) fn decoded_text(decoded: &DecodedItem) -> String {
         .iter()
         .map(|(key, value)| {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let short: String = if value.chars().count() > 80 { value.chars().take(79).chain(['…']).collect() } else { value };
-            format!("{key} {short}")
+            format!("{key} {}", model::shortened(&value, 80))
         })
         .collect();
     format!("{}({})", decoded.name, args.join(", "))
