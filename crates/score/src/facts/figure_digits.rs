@@ -1,4 +1,5 @@
-//! Figures of a text by their digits, so that units of ten, thousands separators and decimal commas make no difference.
+//! Figures of a text by their digits, so that units of ten, thousands separators and decimal commas make no difference. Texts are written by
+//! models and tools: no figure costs more than a search in sorted lists.
 
 /// Figure as it stands in a text.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +12,9 @@ pub(crate) struct StatedFigure {
 /// Digits from which a figure is precise enough to be checked.
 const MIN_DIGITS: usize = 3;
 
+/// Digits that are compared; the largest integer of the EVM has 78.
+const MAX_DIGITS: usize = 80;
+
 impl StatedFigure {
     /// Returns whether the figure can be checked: it has enough digits and is not a year.
     pub(crate) fn is_precise(&self) -> bool {
@@ -18,14 +22,9 @@ impl StatedFigure {
         self.digits.len() >= MIN_DIGITS && !is_year
     }
 
-    /// Returns whether this figure has the digits of a source, rounded or cut off, at any power of ten: in percent, basis points, base units
-    /// or thousands.
-    pub(crate) fn rounds(&self, source: &StatedFigure) -> bool {
-        let (own, other) = (self.digits.as_str(), source.digits.as_str());
-        if own == other {
-            return true;
-        }
-        own.len() < other.len() && own.len() >= MIN_DIGITS && (other.starts_with(own) || rounded(other, own.len()) == own)
+    /// Returns the number of significant digits.
+    pub(crate) fn digit_count(&self) -> usize {
+        self.digits.len()
     }
 
     /// Returns the numbers that the text can mean: a single separator before three digits is one of thousands or a decimal one.
@@ -45,30 +44,51 @@ impl StatedFigure {
             Some(at) if is_grouped(at) => found.extend([whole].into_iter().chain(as_decimal.filter(|_| marks == 1))),
             Some(_) => found.extend(as_decimal),
         }
-        found.iter().filter_map(|text| text.parse().ok()).collect()
+        found.iter().filter_map(|text| text.parse().ok()).filter(|number: &f64| number.is_finite()).collect()
     }
 
-    /// Returns whether the figure is this value, rounded or cut off to its digits.
-    pub(crate) fn is_about(&self, value: f64) -> bool {
-        let unit = |reading: f64| 10_f64.powi(reading.log10().floor() as i32 + 1 - self.digits.len() as i32);
-        self.readings().into_iter().any(|reading| reading > 0.0 && (reading - value).abs() <= unit(reading) * 1.000_001)
+    /// Returns whether the figure is one of these values, in ascending order, rounded or cut off to its digits.
+    pub(crate) fn is_among(&self, values: &[f64]) -> bool {
+        self.readings().into_iter().filter(|reading| *reading > 0.0).any(|reading| {
+            let unit = 10_f64.powi(reading.log10().floor() as i32 + 1 - self.digits.len() as i32);
+            // The margin allows for the rounding of the numbers themselves.
+            let (least, most) = (reading - 0.500_001 * unit, reading + 1.000_001 * unit);
+            values.get(values.partition_point(|value| *value < least)).is_some_and(|value| *value <= most)
+        })
     }
 }
 
-/// Returns digits rounded half up to a length, without zeros at the end.
-fn rounded(digits: &str, length: usize) -> String {
-    let mut kept: Vec<u8> = digits.bytes().take(length).collect();
-    if digits.as_bytes().get(length).is_some_and(|next| *next >= b'5') {
-        for digit in kept.iter_mut().rev() {
-            if *digit < b'9' {
-                *digit += 1;
-                break;
-            }
-            *digit = b'0';
-        }
+/// Figures that others are held against, in the order of their digits.
+#[derive(Debug)]
+pub(crate) struct FigureIndex<'f> {
+    digits: Vec<&'f str>,
+}
+
+impl<'f> FromIterator<&'f StatedFigure> for FigureIndex<'f> {
+    fn from_iter<I: IntoIterator<Item = &'f StatedFigure>>(figures: I) -> Self {
+        let mut digits: Vec<&str> = figures.into_iter().map(|figure| figure.digits.as_str()).collect();
+        digits.sort_unstable();
+        digits.dedup();
+        Self { digits }
     }
-    let text: String = kept.into_iter().map(char::from).collect();
-    text.trim_end_matches('0').to_owned()
+}
+
+impl FigureIndex<'_> {
+    /// Returns whether a figure has the digits of one of these, rounded or cut off, at any power of ten: in percent, basis points, base units
+    /// or thousands.
+    pub(crate) fn has_source_of(&self, figure: &StatedFigure) -> bool {
+        let own = figure.digits.as_str();
+        let from = |least: &str| self.digits.get(self.digits.partition_point(|digits| *digits < least)).copied().unwrap_or_default();
+        let first = from(own);
+        if first == own || own.len() < MIN_DIGITS {
+            return first == own;
+        }
+        // Rounded up, the source goes on with 5 or more after digits that end in one less. Significant digits do not end in 0.
+        let (head, last) = own.split_at(own.len() - 1);
+        let below =
+            last.bytes().map(|digit| char::from(digit - 1)).fold(head.to_owned(), |text, digit| text + digit.encode_utf8(&mut [0; 4]));
+        first.starts_with(own) || from(&format!("{below}5")).starts_with(&below)
+    }
 }
 
 /// Returns the figures of a text. Digits that belong to a name, an address, a date or a time are none.
@@ -97,7 +117,8 @@ pub(crate) fn figures_of(text: &str) -> Vec<StatedFigure> {
 fn new_figure(letters: &[char]) -> Option<StatedFigure> {
     let text: String = letters.iter().collect();
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-    let digits = digits.trim_matches('0').to_owned();
+    let digits = digits.trim_matches('0');
+    let digits = digits[..digits.len().min(MAX_DIGITS)].trim_end_matches('0').to_owned();
     (!digits.is_empty()).then_some(StatedFigure { text, digits })
 }
 
@@ -152,7 +173,7 @@ mod tests {
     }
 
     fn rounds(stated: &str, source: &str) -> bool {
-        figures_of(stated)[0].rounds(&figures_of(source)[0])
+        figures_of(source).iter().collect::<FigureIndex<'_>>().has_source_of(&figures_of(stated)[0])
     }
 
     #[test]
@@ -174,10 +195,18 @@ mod tests {
             ("24.5m", "24500000"),
             ("3.08 percent", "308"),
             ("1.2500", "1.25"),
+            ("1.24", "1.2399996"),
         ] {
             assert!(rounds(stated, source), "{stated} for {source}");
         }
-        for (stated, source) in [("0.0941", "0.093183"), ("4,226.52", "3226.519808"), ("3.09", "308"), ("0.26", "0.2595825")] {
+        for (stated, source) in [
+            ("0.0941", "0.093183"),
+            ("4,226.52", "3226.519808"),
+            ("3.09", "308"),
+            ("3.09", "3084"),
+            ("0.26", "0.2595825"),
+            ("3.11", "309999"),
+        ] {
             assert!(!rounds(stated, source), "{stated} for {source}");
         }
     }
@@ -189,6 +218,15 @@ mod tests {
         assert_eq!(readings("1,234.56"), [1234.56]);
         assert_eq!(readings("1.234,56"), [1234.56]);
         assert_eq!(readings("12,345,678"), [12_345_678.0]);
-        assert!(figures_of("29.8")[0].is_about(29.846) && !figures_of("29.8")[0].is_about(29.95));
+        let is_about = |text: &str, value: f64| figures_of(text)[0].is_among(&[1.0, value, 1e9]);
+        assert!(is_about("29.8", 29.846) && is_about("29.8", 29.899) && is_about("29.8", 29.76));
+        assert!(!is_about("29.8", 29.95) && !is_about("29.8", 29.74));
+    }
+
+    #[test]
+    fn figures_beyond_all_numbers_match_nothing() {
+        let endless = "7".repeat(400);
+        let figure = &figures_of(&endless)[0];
+        assert!(!figure.is_among(&[1.0, 777.0, f64::MAX]) && figure.digits.len() == MAX_DIGITS);
     }
 }

@@ -1,7 +1,7 @@
 //! Writes that an answer tells of. Decision 69.
 
 use super::calls::{ObservedCall, observed_calls};
-use super::figure_digits::figures_of;
+use super::figure_digits::{FigureIndex, figures_of};
 use super::stated::report_states;
 use super::writes::writes;
 use crate::evidence::Evidence;
@@ -86,7 +86,8 @@ fn names_value(answer: &str, value: &str) -> bool {
     if let [figure] = figures_of(value).as_slice()
         && figure.text.len() == value.len()
     {
-        return figures_of(answer).iter().any(|stated| stated.rounds(figure));
+        let source = FigureIndex::from_iter([figure]);
+        return figures_of(answer).iter().any(|stated| source.has_source_of(stated));
     }
     if ["ETH", "WETH"].contains(&value) && lower.contains("ether") {
         return true;
