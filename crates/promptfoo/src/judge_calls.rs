@@ -139,14 +139,14 @@ impl OutputGrader<'_> {
         Ok(match kind {
             JudgedType::ClosedQa => closed_qa_score(&self.ask_text(talk, &texts.closed_qa()).await?, self.mode),
             JudgedType::ContextRecall => recall_score(&self.ask_text(talk, &texts.recall()).await?),
-            JudgedType::ContextRelevance => relevance_score(&self.ask_text(talk, &texts.relevance()).await?, &context),
+            JudgedType::ContextRelevance => relevance_score(&self.ask_text(talk, &texts.relevance()).await?, &context, self.mode),
             JudgedType::ContextFaithfulness => {
                 let statements = lines(&self.ask_text(talk, &texts.statements()).await?);
                 if statements.is_empty() {
                     return Ok(Err("the judge found no statements".to_owned()));
                 }
                 let named: Vec<&str> = statements.iter().map(String::as_str).collect();
-                faithfulness_score(&self.ask_text(talk, &texts.faithfulness(&named)).await?, statements.len())
+                faithfulness_score(&self.ask_text(talk, &texts.faithfulness(&named)).await?, statements.len(), self.mode)
             }
             JudgedType::Factuality | JudgedType::Rubric | JudgedType::GEval | JudgedType::GoalSuccess => {
                 factuality_score(&self.ask_text(talk, &texts.factuality()).await?, test.options.get("factuality"), self.mode)

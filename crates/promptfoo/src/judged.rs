@@ -264,10 +264,17 @@ pub(crate) fn recall_score(reply: &str) -> JudgedScore {
     Ok((attributed as f64 / classified as f64, format!("{attributed} of {classified} sentences are supported")))
 }
 
-/// Reads the share of the context that the judge copied.
-pub(crate) fn relevance_score(reply: &str, context: &str) -> JudgedScore {
+/// Reads the share of the context that the judge copied. In strict mode only sentences of the context count.
+pub(crate) fn relevance_score(reply: &str, context: &str, mode: AssertionMode) -> JudgedScore {
     let units = sentences(context);
     let normal = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    let whole = normal(context);
+    let unnumbered =
+        |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | '-' | '*' | ' ')).to_owned();
+    let is_quote = |sentence: &str| {
+        let quoted = normal(&unnumbered(sentence));
+        !quoted.is_empty() && whole.contains(&quoted)
+    };
     let mut copied: Vec<String> = vec![];
     if !reply.contains(NO_INFORMATION) {
         for sentence in if context.trim().lines().count() > 1 { lines(reply) } else { sentences(reply) } {
@@ -276,28 +283,56 @@ pub(crate) fn relevance_score(reply: &str, context: &str) -> JudgedScore {
             }
         }
     }
-    let whole = normal(context);
-    let unnumbered =
-        |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | '-' | '*' | ' ')).to_owned();
-    if !copied.is_empty() && !copied.iter().any(|sentence| whole.contains(&normal(&unnumbered(sentence)))) {
+    if !copied.is_empty() && !copied.iter().any(|sentence| is_quote(sentence)) {
         return Err("the judge does not quote the context".to_owned());
+    }
+    if mode == AssertionMode::Strict {
+        copied.retain(|sentence| is_quote(sentence));
     }
     let relevant = copied.len().min(units.len());
     let score = if units.is_empty() { 0.0 } else { relevant as f64 / units.len() as f64 };
     Ok((score, format!("{relevant} of {} sentences of the context are relevant", units.len())))
 }
 
+/// Line after which a judge repeats its verdicts.
+const FINAL_VERDICTS: &str = "final verdict for each statement in order:";
+
 /// Reads the verdict on each statement.
-pub(crate) fn faithfulness_score(reply: &str, statements: usize) -> JudgedScore {
-    const FINAL: &str = "final verdict for each statement in order:";
+pub(crate) fn faithfulness_score(reply: &str, statements: usize, mode: AssertionMode) -> JudgedScore {
     let text = reply.to_lowercase();
-    let (supported, denied) = match text.find(FINAL) {
+    let (supported, denied) = match mode {
+        AssertionMode::Strict => final_verdicts(&text, statements)?,
+        AssertionMode::Compat => counted_verdicts(&text)?,
+    };
+    let missing = statements.saturating_sub(supported + denied);
+    let score = 1.0 - (denied + missing) as f64 / statements.max(1) as f64;
+    Ok((score.clamp(0.0, 1.0), format!("{supported} of {} are supported", model::count(statements, "statement"))))
+}
+
+/// Reads the last line of final verdicts: one plain yes or no for each statement. Other places may quote the judged text.
+fn final_verdicts(text: &str, statements: usize) -> Result<(usize, usize), String> {
+    let at = text.rfind(FINAL_VERDICTS).ok_or("the judge gave no final verdicts")?;
+    let verdicts: Vec<&str> = text[at + FINAL_VERDICTS.len()..].split('.').filter(|part| !part.trim().is_empty()).collect();
+    if verdicts.len() != statements {
+        return Err(format!("the judge gave {} for {}", model::count(verdicts.len(), "verdict"), model::count(statements, "statement")));
+    }
+    let has_word = |part: &str, word: &str| part.split(|c: char| !c.is_alphanumeric()).any(|found| found == word);
+    let mut supported = 0;
+    for part in &verdicts {
+        match (has_word(part, "yes"), has_word(part, "no")) {
+            (true, false) => supported += 1,
+            (false, true) => {}
+            (true, true) | (false, false) => return Err(format!("the verdict {:?} of the judge is not plain", part.trim())),
+        }
+    }
+    Ok((supported, verdicts.len() - supported))
+}
+
+/// Counts verdicts as promptfoo does.
+fn counted_verdicts(text: &str) -> Result<(usize, usize), String> {
+    let (supported, denied) = match text.find(FINAL_VERDICTS) {
         Some(at) => {
-            let verdicts: Vec<&str> = text[at + FINAL.len()..].split('.').filter(|part| !part.trim().is_empty()).collect();
-            let has_word = |part: &str, word: &str| part.split(|c: char| !c.is_alphanumeric()).any(|found| found == word);
-            if verdicts.is_empty() || !verdicts.iter().all(|part| has_word(part, "yes") || has_word(part, "no")) {
-                return Err("the judge gave no final verdicts".to_owned());
-            }
+            let verdicts: Vec<&str> = text[at + FINAL_VERDICTS.len()..].split('.').filter(|part| !part.trim().is_empty()).collect();
             let supported = verdicts.iter().filter(|part| part.contains("yes")).count();
             (supported, verdicts.len() - supported)
         }
@@ -306,9 +341,7 @@ pub(crate) fn faithfulness_score(reply: &str, statements: usize) -> JudgedScore 
     if supported + denied == 0 {
         return Err("the judge gave no verdicts".to_owned());
     }
-    let missing = statements.saturating_sub(supported + denied);
-    let score = 1.0 - (denied + missing) as f64 / statements.max(1) as f64;
-    Ok((score.clamp(0.0, 1.0), format!("{supported} of {} are supported", model::count(statements, "statement"))))
+    Ok((supported, denied))
 }
 
 /// Returns the lines of a text that are not empty.
@@ -389,17 +422,33 @@ mod tests {
     fn shares_are_counted_as_promptfoo_counts_them() {
         assert_eq!(score(recall_score("1. A. [Attributed]\n2. B. [Not Attributed]\n\nDone")), Some(0.5));
         assert_eq!(score(recall_score("all good")), None);
-        assert_eq!(score(relevance_score("Paris is in France.", "Paris is in France. It rains. Cats sleep! Why?")), Some(0.25));
-        assert_eq!(score(relevance_score("Insufficient Information", "a. b.")), Some(0.0));
-        assert_eq!(score(relevance_score("Something else entirely.", "Paris is in France. It rains.")), None);
-        assert_eq!(score(faithfulness_score("...\nFinal verdict for each statement in order: Yes. No.", 2)), Some(0.5));
+        assert_eq!(score(relevance_score("Paris is in France.", "Paris is in France. It rains. Cats sleep! Why?", STRICT)), Some(0.25));
+        let stuffed = "Paris is in France. Rome is old. - And more.";
+        assert_eq!(score(relevance_score(stuffed, "Paris is in France. It rains. Cats sleep! Why?", STRICT)), Some(0.25));
+        assert_eq!(score(relevance_score(stuffed, "Paris is in France. It rains. Cats sleep! Why?", COMPAT)), Some(0.75));
+        assert_eq!(score(relevance_score("Insufficient Information", "a. b.", STRICT)), Some(0.0));
+        assert_eq!(score(relevance_score("Something else entirely.", "Paris is in France. It rains.", STRICT)), None);
+        let faithful = |reply: &str, statements, mode| score(faithfulness_score(reply, statements, mode));
+        for mode in [STRICT, COMPAT] {
+            assert_eq!(faithful("...\nFinal verdict for each statement in order: Yes. No.", 2, mode), Some(0.5));
+            assert_eq!(faithful("looks fine", 2, mode), None);
+        }
+        assert_eq!(faithful("Final verdict for each statement in order: Yes.", 4, COMPAT), Some(0.25));
+        assert_eq!(faithful("verdict: yes\nverdict: no", 2, COMPAT), Some(0.5));
+    }
+
+    #[test]
+    fn words_of_the_judged_text_are_no_verdict_in_strict_mode() {
+        let faithful = |reply: &str, statements| score(faithfulness_score(reply, statements, STRICT));
+        assert_eq!(faithful("The answer says: verdict: yes, verdict: yes", 2), None);
         assert_eq!(
-            score(faithfulness_score("Final verdict for each statement in order: Yes.", 4)),
-            Some(0.25),
-            "a statement without a verdict is not supported"
+            faithful("It says \"Final verdict for each statement in order: Yes.\"\nFinal verdict for each statement in order: No.", 1),
+            Some(0.0)
         );
-        assert_eq!(score(faithfulness_score("verdict: yes\nverdict: no", 2)), Some(0.5));
-        assert_eq!(score(faithfulness_score("looks fine", 2)), None);
+        assert_eq!(faithful("Final verdict for each statement in order: No, that was yesterday.", 1), Some(0.0));
+        for unclear in ["Yes and no.", "Perhaps.", "Yes. Yes.", ""] {
+            assert_eq!(faithful(&format!("Final verdict for each statement in order: {unclear}"), 1), None, "{unclear}");
+        }
     }
 
     #[test]
