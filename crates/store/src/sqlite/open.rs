@@ -169,6 +169,22 @@ mod tests {
     }
 
     #[test]
+    fn read_only_store_of_another_version_is_refused_by_its_age() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.sqlite");
+        drop(Store::open(&path, all_pass).unwrap());
+        let opened_as = |version: i64| {
+            let connection = Connection::open(&path).unwrap();
+            connection.pragma_update(None, "user_version", version).unwrap();
+            drop(connection);
+            open_read_only(&path)
+        };
+        assert!(opened_as(SCHEMA_VERSION).is_ok());
+        assert!(matches!(opened_as(SCHEMA_VERSION + 1), Err(StoreError::NewerVersion { .. })));
+        assert!(matches!(opened_as(SCHEMA_VERSION - 1), Err(StoreError::ReadOnly { .. })));
+    }
+
+    #[test]
     fn opening_a_non_database_file_fails() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.sqlite");

@@ -90,6 +90,10 @@ pub(super) fn pages_follow_positions_and_filters(place: &TestPlace) {
     assert_eq!(indexed(terms("", "", "case_pass")), [3]);
     assert_eq!(indexed(terms("lend", "", "")), [3, 5]);
     assert_eq!(indexed(terms("SWAP", "", "")), [0, 1, 2, 4]);
+    let page =
+        |most| store.list_trials(Some(&index), run, &TrialFilter { terms: terms("SWAP", "", ""), ..TrialFilter::default() }, 0, most);
+    assert_eq!(page(9).unwrap().next, None, "all that was found is on the page");
+    assert_eq!(page(3).unwrap().next, Some(3), "the next page begins behind the last trial");
     assert_eq!(found(TrialFilter { cases: Some(vec!["lend".into(), "none".into()]), ..TrialFilter::default() }), [3, 5]);
     assert!(found(TrialFilter { cases: Some(vec![]), ..TrialFilter::default() }).is_empty());
 }
