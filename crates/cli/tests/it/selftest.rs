@@ -3,7 +3,7 @@
 use crate::harness::TestFolder;
 use serde_json::Value;
 
-/// The full selftest takes minutes in a test build; `selftest_of_a_sample_has_no_problem` of `campaign` plays a fifth of it.
+/// The full selftest takes minutes in a test build; `every_stubbed_scorer_is_named` of `campaign` plays a fifth of it.
 #[test]
 fn quick_selftest_of_embedded_workspace_has_no_problem() {
     let ran = TestFolder::new().run(&["selftest", "--quick", "--embedded", "--format", "json"]).assert_exit(0);
