@@ -2,7 +2,8 @@
 
 use crate::harness::TestFolder;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -119,13 +120,47 @@ fn a2a_server_is_an_agent() {
     }
 }
 
+/// Starts a server that gives every request the same answer, with a status line, and returns its address.
+fn serve_always(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut line = String::new();
+            let mut request = BufReader::new(stream.try_clone().unwrap());
+            while request.read_line(&mut line).unwrap() > 2 {
+                line.clear();
+            }
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    url
+}
+
+/// An agent whose card cannot be read was never asked: no evidence about it, whatever its address answers instead.
 #[test]
 fn a2a_server_without_a_card_is_not_evidence() {
     let folder = TestFolder::with_minimal();
-    let url = chat::serve_chat(|_, _| json!({}));
-    let origin = url.trim_end_matches("/v1").to_owned();
-    let ran = folder.run(&["run", "--subject", &format!("a2a:{origin}"), "--case", SWAP_CASE]);
-    assert!(matches!(ran.code, Some(1 | 3)), "{ran:?}");
-    let ending = &show(&folder, SWAP_CASE)["ending"];
-    assert!(ending["ending"] == "aborted" || ending["ending"] == "malformed_move", "{ending}");
+    for (answer, why) in [
+        ("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n", "/.well-known/agent.json answered with status 404"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 13\r\nconnection: close\r\n\r\n<html></html>", "it is not JSON"),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
+            "/.well-known/agent-card.json: it offers no JSON-RPC interface",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-length: 83\r\nconnection: close\r\n\r\n{\"supportedInterfaces\": [{\"protocolBinding\": \"GRPC\", \"url\": \"http://127.0.0.1:1\"}]}",
+            "it offers no JSON-RPC interface",
+        ),
+    ] {
+        let subject = format!("a2a:{}", serve_always(answer));
+        folder.run(&["run", "--subject", &subject, "--case", SWAP_CASE]).assert_exit(3);
+        let ending = &show(&folder, SWAP_CASE)["ending"];
+        assert_eq!((&ending["ending"], &ending["by"]), (&"aborted".into(), &"provider".into()), "{ending}");
+        let said = ending["why"].as_str().unwrap();
+        assert!(said.starts_with("the agent has no card: ") && said.contains(why), "{why}: {said}");
+        let stopped = folder.run(&["run", "--subject", &subject, "--case", SWAP_CASE, "--trials", "2"]).assert_exit(3);
+        stopped.assert_stderr("/.well-known/agent-card.json is the card of an A2A agent with JSON-RPC");
+    }
 }

@@ -19,6 +19,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 const CARD_PATH: &str = ".well-known/agent-card.json";
 /// Path of the card before version 0.3.
 const OLD_CARD_PATH: &str = ".well-known/agent.json";
+const NO_CARD: &str = "the agent has no card";
 
 #[derive(Debug)]
 pub(super) struct A2aTransport {
@@ -142,11 +143,16 @@ impl A2aTurn {
             };
             let status = response.status();
             if status.is_success() {
-                return A2aEndpoint::of_card(&self.parse(&read_body(response).await?)?);
+                let body = read_body(response).await?;
+                // Not an agent that we can speak to, such as a web page at a wrong address: not evidence about it either.
+                return self
+                    .parse(&body)
+                    .and_then(|card| A2aEndpoint::of_card(&card))
+                    .map_err(|fault| no_card(&format!("{base}/{path}"), fault));
             }
             last = format!("{base}/{path} answered with status {}", status.as_u16());
         }
-        Err(SubjectFault::Provider(format!("the agent has no card: {last}")))
+        Err(SubjectFault::Provider(format!("{NO_CARD}: {last}")))
     }
 
     async fn call(&self, endpoint: &A2aEndpoint, method: &str, params: Value) -> Result<Value, SubjectFault> {
@@ -177,6 +183,14 @@ impl A2aTurn {
     }
 }
 
+/// Turns a fault in reading the card into one that says nothing about the agent, which was not asked yet.
+fn no_card(url: &str, fault: SubjectFault) -> SubjectFault {
+    match fault {
+        SubjectFault::Malformed(why) => SubjectFault::Provider(format!("{NO_CARD}: {url}: {why}")),
+        other => other,
+    }
+}
+
 fn with_version(request: RequestBuilder, version: A2aVersion) -> RequestBuilder {
     match version {
         A2aVersion::V0_3 => request,
@@ -202,7 +216,7 @@ impl A2aEndpoint {
         // The newest version first.
         let mut all: Vec<Self> = new.chain(old).filter(|one| !one.url.is_empty()).collect();
         all.sort_by_key(|one| one.version == A2aVersion::V0_3);
-        all.into_iter().next().ok_or_else(|| SubjectFault::Malformed("the agent's card offers no JSON-RPC interface".to_owned()))
+        all.into_iter().next().ok_or_else(|| SubjectFault::Malformed("it offers no JSON-RPC interface".to_owned()))
     }
 }
 

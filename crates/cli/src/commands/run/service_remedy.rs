@@ -20,6 +20,12 @@ pub(super) fn service_remedy(agent: &SubjectFile, ending: &Ending) -> Option<Str
             Some(_) => format!("check with curl what {tried} expects, and start again"),
             None => answer_remedy(agent.provider, &tried, ending),
         },
+        Ending::Aborted { by: FaultSource::Provider, why } if agent.provider == ProviderKind::A2a && why.contains("no card") => {
+            format!(
+                "check with curl that {}/.well-known/agent-card.json is the card of an A2A agent with JSON-RPC, and start again",
+                tried.trim_end_matches('/')
+            )
+        }
         Ending::Aborted { by: FaultSource::Provider, .. } => format!("start the agent's server, check its URL {tried}, and start again"),
         Ending::Finished | Ending::Refused | Ending::GaveUp | Ending::OverLimit { .. } | Ending::Unfunded | Ending::Aborted { .. } => {
             "start again".to_owned()
@@ -81,6 +87,7 @@ mod tests {
     #[test]
     fn every_failure_of_a_service_has_its_own_remedy() {
         let malformed = |why: &str| Ending::MalformedMove { why: why.to_owned() };
+        let unreached = |why: &str| Ending::Aborted { by: FaultSource::Provider, why: why.to_owned() };
         let (chat, http, a2a) = ("chat:http://127.0.0.1:1/v1/", "http:http://u:pw@127.0.0.1:1/agent?token=x", "a2a:http://127.0.0.1:1");
         for (subject, key, ending, expected) in [
             (chat, None, malformed("the agent's server did not answer as the chat API does: status 401, no"), "key_env"),
@@ -94,6 +101,13 @@ mod tests {
             (http, None, Ending::Crashed { why: "the connection failed: closed".to_owned() }, "closed the connection"),
             (a2a, None, malformed("\"<html>\": it is not JSON"), "A2A agent"),
             (a2a, None, malformed("status 403"), "credentials"),
+            (
+                a2a,
+                None,
+                unreached("the agent has no card: http://127.0.0.1:1/.well-known/agent.json answered with status 404"),
+                "/.well-known/agent-card.json",
+            ),
+            (a2a, None, unreached("cannot connect to the agent"), "check its URL"),
         ] {
             let shown = remedy(subject, key, &ending);
             assert!(shown.contains(expected), "{subject} {ending:?}: {shown}");
