@@ -43,7 +43,7 @@ pub(crate) use problems::{print_error, print_problems, print_refusal};
 pub(crate) use production::{WatchReport, watch_json, watch_markdown, watch_text};
 pub(crate) use rescored::{RescoreChanges, rescored};
 pub(crate) use selftest::selftest;
-pub(crate) use show::{EventPrinter, diff, output_hint, output_lines, show};
+pub(crate) use show::{EventPrinter, agent_remedy, diff, output_hint, output_lines, show};
 pub(crate) use shrink::{shrunk, shrunk_text};
 pub(crate) use table::table;
 pub(crate) use trial_lines::TrialLines;

@@ -12,6 +12,9 @@ const SELECTION: [&str; 2] = ["--suite", "tool_selection"];
 /// Agent that answers every message with the same words.
 const TALKER: &str = "while read -r line; do echo '{\"say\":\"hm\"}'; done\n";
 
+/// Remedy of an agent that made no move in time.
+const FLUSH: &str = "flush each move, or give the agent more time with --timeout SECONDS";
+
 fn run(folder: &TestFolder, script: &str, args: &[&str]) -> ProgramOutput {
     folder.write("agent.sh", script);
     folder.run(&[&["run", "--subject", "process:bash agent.sh"], args].concat())
@@ -206,34 +209,82 @@ fn hostile_agents_end_with_named_endings_and_leave_nothing() {
     folder.write("buffered.py", buffered);
     let unflushed = "import sys, json\nfor line in sys.stdin:\n    print(json.dumps({'say': 'hm'}))\n";
     folder.write("unflushed.py", unflushed);
-    let end = |subject: &str, timeout: &str| {
+    // The remedy of an ending; none if the agent worked.
+    let end = |subject: &str, timeout: &str, remedy: Option<&str>| {
         let ran = folder.run(&["run", "--subject", subject, "--case", SWAP_CASE, "--timeout", timeout, "--format", "json"]);
-        assert!(matches!(ran.code, Some(1 | 3)), "{subject}: {ran:?}");
+        assert_eq!(ran.code, Some(1), "{subject}: {ran:?}");
         assert!(ran.peak_mb.is_none_or(|peak| peak < 200), "{subject}: {:?} MB", ran.peak_mb);
+        let text = folder.run(&["show", SWAP_CASE]).assert_exit(0).stdout;
+        let to_do = text.lines().find_map(|line| line.strip_prefix("to do: "));
+        assert!(to_do.is_some() == remedy.is_some() && to_do.unwrap_or_default().contains(remedy.unwrap_or_default()), "{subject}: {text}");
         show(&folder, SWAP_CASE)
     };
-    let shown = end("process:python3 buffered.py", "2");
+    let shown = end("process:python3 buffered.py", "2", Some(FLUSH));
     assert_eq!((&shown["ending"]["ending"], &shown["output"]["stdout_bytes"]), (&"hung".into(), &0.into()));
-    assert_eq!(end("process:python3 unflushed.py", "30")["ending"]["ending"], "finished", "PYTHONUNBUFFERED is set");
+    assert_eq!(end("process:python3 unflushed.py", "30", None)["ending"]["ending"], "finished", "PYTHONUNBUFFERED is set");
     folder.write("noisy.sh", format!("head -c 1073741824 /dev/zero | tr '\\0' 'x' >&2\n{TALKER}"));
-    let shown = end("process:bash noisy.sh", "50");
+    let shown = end("process:bash noisy.sh", "50", None);
     assert_eq!(shown["ending"]["ending"], "finished", "{}", shown["ending"]);
     assert_eq!(shown["output"]["stderr"].as_str().unwrap().len(), 64 * 1024);
     folder.write("stubborn.sh", "trap '' TERM INT HUP\nwhile true; do sleep 98771; done\n");
-    assert_eq!(end("process:bash stubborn.sh", "2")["ending"]["ending"], "hung");
+    assert_eq!(end("process:bash stubborn.sh", "2", Some(FLUSH))["ending"]["ending"], "hung");
     folder.write("forks.sh", "trap '' TERM\n(setsid bash -c \"trap '' TERM; sleep 98772\" &)\nsleep 98773\n");
-    assert_eq!(end("process:bash forks.sh", "2")["ending"]["ending"], "hung");
+    assert_eq!(end("process:bash forks.sh", "2", Some(FLUSH))["ending"]["ending"], "hung");
     folder.write(
         "leaves.sh",
         "read -r line\necho '{\"call\":{\"tool\":\"wallet_get_balance\",\"args\":{\"token\":\"USDC\",\"chain\":\"base\"}}}'\nexit 0\n",
     );
-    let shown = end("process:bash leaves.sh", "20");
+    let shown = end("process:bash leaves.sh", "20", Some("answers every line that it reads, and ends when its stdin closes"));
     assert_eq!((&shown["ending"]["ending"], &shown["ending"]["why"]), (&"crashed".into(), &"it exited with code 0".into()));
     folder.write("inventive.sh", "read -r line\necho '{\"think\":\"deeply\"}'\ncat\n");
-    let shown = end("process:bash inventive.sh", "20");
+    let shown = end("process:bash inventive.sh", "20", Some("answer with one of the moves above"));
     assert_eq!(shown["ending"]["ending"], "malformed_move");
     assert!(shown["ending"]["why"].as_str().unwrap().contains("the moves are"), "{}", shown["ending"]);
     for text in ["sleep 98771", "sleep 98772", "sleep 98773", "stubborn.sh"] {
+        assert!(!is_alive(text), "{text} is still there");
+    }
+}
+
+/// The first trial of each hostile agent ends the run with what to do, in a message that a gigabyte of logs does not flood.
+#[test]
+fn hostile_agents_are_stopped_with_a_remedy() {
+    let folder = TestFolder::with_minimal();
+    let leaves =
+        "read -r line\necho '{\"call\":{\"tool\":\"wallet_get_balance\",\"args\":{\"token\":\"USDC\",\"chain\":\"base\"}}}'\nexit 0\n";
+    for (name, script, timeout, hints) in [
+        (
+            "stubborn",
+            "trap '' TERM INT HUP\nwhile true; do sleep 98774; done\n",
+            "2",
+            &["hung", "it has printed nothing to stdout", FLUSH][..],
+        ),
+        ("forks", "trap '' TERM\n(setsid bash -c \"trap '' TERM; sleep 98775\" &)\nsleep 98776\n", "2", &["hung", FLUSH]),
+        ("leaves", leaves, "20", &["crashed: it exited with code 0", "ends when its stdin closes"]),
+        (
+            "inventive",
+            "read -r line\necho '{\"think\":\"deeply\"}'\ncat\n",
+            "20",
+            &["malformed move", "the moves are {\"say\"", "one of the moves above"],
+        ),
+        (
+            "noisy",
+            "head -c 1073741824 /dev/zero | tr '\\0' 'x' >&2\nexit 3\n",
+            "50",
+            &["crashed: it exited with code 3: xxx", "read the last lines above; an agent over process: stays until its stdin closes"],
+        ),
+    ] {
+        folder.write(&format!("{name}.sh"), script);
+        let subject = format!("process:bash {name}.sh");
+        let ran = folder.run(&["run", "--subject", &subject, "--case", SWAP_CASE, "--trials", "2", "--timeout", timeout]).assert_exit(3);
+        for hint in hints.iter().chain(&["stopped after the first trial", "\nto do: ", "--resume"]) {
+            assert!(ran.stderr.contains(hint), "{name} lacks {hint}: {}", ran.stderr);
+        }
+        assert!(ran.stderr.len() < 4000, "{name}: {} bytes", ran.stderr.len());
+    }
+    let shown = folder.run(&["show", SWAP_CASE]).assert_exit(0).stdout;
+    assert!(shown.lines().all(|line| line.chars().count() < 1000), "one line of stderr is all that is kept: {} bytes", shown.len());
+    assert!(folder.run(&["show", SWAP_CASE, "--verbose"]).assert_exit(0).stdout.len() > 64 * 1024);
+    for text in ["sleep 98774", "sleep 98775", "sleep 98776"] {
         assert!(!is_alive(text), "{text} is still there");
     }
 }

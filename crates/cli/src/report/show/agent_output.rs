@@ -9,6 +9,9 @@ use store::AgentOutput;
 /// Lines of stderr that are shown without `--verbose`.
 const SHOWN_LINES: usize = 10;
 
+/// Characters of a line of stderr that are shown without `--verbose`; one line may be all that is kept.
+const SHOWN_CHARS: usize = 300;
+
 /// Returns the end of stderr; with `--verbose` all that is kept.
 pub(crate) fn output_lines(io: &CliOutput, output: &AgentOutput) -> Vec<String> {
     let lines: Vec<&str> = output.stderr.lines().collect();
@@ -20,13 +23,15 @@ pub(crate) fn output_lines(io: &CliOutput, output: &AgentOutput) -> Vec<String> 
         0 => "stderr of the agent".to_owned(),
         hidden => format!("stderr of the agent, last {SHOWN_LINES} lines; {} before them with --verbose", model::count(hidden, "line")),
     };
-    let shown = lines[from..].iter().map(|line| format!("  {}", escape_control(line)));
+    let part = |line: &str| if io.verbose { line.to_owned() } else { model::shortened(line, SHOWN_CHARS) };
+    let shown = lines[from..].iter().map(|line| format!("  {}", escape_control(&part(line))));
     std::iter::once(io.paint.dim(&head)).chain(shown).collect()
 }
 
 /// Returns what the output tells about a trial that hung or crashed, in one line.
 pub(crate) fn output_hint(ending: &Ending, output: &AgentOutput) -> Option<String> {
-    let line = telling_line(&output.stderr).map(|line| format!("; its stderr says: {}", escape_control(line.trim())));
+    let line = telling_line(&output.stderr).map(|line| model::shortened(line.trim(), SHOWN_CHARS));
+    let line = line.map(|line| format!("; its stderr says: {}", escape_control(&line)));
     let line = line.unwrap_or_default();
     match ending {
         Ending::Hung if output.stdout_bytes == 0 => {

@@ -1,6 +1,7 @@
 //! Report of a trial: timeline, scores with their evidence, and delegation tree.
 
 mod agent_output;
+mod agent_remedy;
 mod diff;
 mod event_printer;
 mod json;
@@ -10,6 +11,7 @@ use crate::args::ReportFormat;
 use crate::io::CliOutput;
 use crate::stored_runs::{LoadedTrial, OtherTrials};
 pub(crate) use agent_output::{output_hint, output_lines};
+pub(crate) use agent_remedy::agent_remedy;
 pub(crate) use event_printer::EventPrinter;
 pub(crate) use present::reading_text::reading_text;
 use present::{amounts, delegation_tree, event_formatter};

@@ -2,7 +2,7 @@
 
 use super::delegation_tree::delegation_tree;
 use super::event_formatter::{EventFormatter, seconds};
-use super::{ScoreTone, output_hint, output_lines, reading_text};
+use super::{ScoreTone, agent_remedy, output_hint, output_lines, reading_text};
 use crate::io::CliOutput;
 use crate::report::escape::escape_control;
 use crate::report::table;
@@ -25,7 +25,8 @@ pub(super) fn render(io: &CliOutput, formatter: &EventFormatter<'_>, trial: &Loa
     text.push_str(&timeline(io, formatter, transcript, &trial.scores));
     text.push_str(&format!("the trial {}\n", escape_control(&transcript.ending.to_string())));
     if let Some(output) = &trial.output {
-        let lines = output_hint(&transcript.ending, output).into_iter().chain(output_lines(io, output));
+        let remedy = transcript.ending.fault_kind().map(|_| format!("to do: {}", agent_remedy(&transcript.ending, &output.stderr)));
+        let lines = output_hint(&transcript.ending, output).into_iter().chain(output_lines(io, output)).chain(remedy);
         text.extend(lines.map(|line| line + "\n"));
     }
     text.push_str(&format!("\n{}\n", scores(io, &trial.scores)));
