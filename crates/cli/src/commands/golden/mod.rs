@@ -15,7 +15,7 @@ use crate::report;
 use crate::stored_runs::{self, OpenedRun};
 use crate::workspace_source::WorkspaceSource;
 use clap::Parser;
-use model::{SubjectFile, UserError, Workspace};
+use model::{AgentEndpoint, SubjectFile, UserError, Workspace};
 
 /// Subject of `--run-first` by default; it needs no API key.
 const DEFAULT_SUBJECT: &str = "baseline";
@@ -82,7 +82,23 @@ fn run_and_subject<'w>(
         Some(subject) => Ok((stored, subject)),
         None => {
             let what = format!("the workspace has no subject \"{chosen}\"");
-            Err(report::print_refusal(io, command, &[UserError::new(what, "a baseline needs a subject file in the workspace")]))
+            Err(report::print_refusal(io, command, &[UserError::new(what, missing_file_remedy(&chosen))]))
         }
     }
+}
+
+/// Returns what to do about a subject without a file. An agent of the command line gets a name by one.
+fn missing_file_remedy(subject: &str) -> String {
+    let agent = campaign::inline_subject(subject).and_then(Result::ok);
+    let Some((provider, endpoint)) = agent.and_then(|agent| Some((agent.provider, agent.external?.endpoint))) else {
+        return "a baseline needs a subject file in the workspace".to_owned();
+    };
+    let address = match endpoint {
+        AgentEndpoint::Command(words) => format!("command: [{}]", words.join(", ")),
+        AgentEndpoint::Url(_) => "url:".to_owned(),
+    };
+    format!(
+        "a baseline needs a name that stays: write subjects/NAME.yaml with subject: NAME, provider: {}, {address} and about:, and run --subject NAME",
+        provider.word()
+    )
 }
