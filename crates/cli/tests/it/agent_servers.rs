@@ -138,7 +138,7 @@ fn serve_always(answer: &'static str) -> String {
     url
 }
 
-/// An agent whose card cannot be read was never asked: no evidence about it, whatever its address answers instead.
+/// An agent whose card cannot be read was never asked, so there is no evidence about it: neither by an error nor by a page in place of the card.
 #[test]
 fn a2a_server_without_a_card_is_not_evidence() {
     let folder = TestFolder::with_minimal();

@@ -12,6 +12,14 @@ pub(crate) fn server_everything_command() -> String {
     format!("node '{}'", server.to_str().unwrap())
 }
 
+/// Returns the command of the public server of files that `scripts/install-test-tools` installs, for a folder.
+pub(crate) fn server_filesystem_command(folder: &str) -> String {
+    let server =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.tools/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
+    assert!(server.is_file(), "{} is missing: run scripts/install-test-tools", server.display());
+    format!("node '{}' '{folder}'", server.to_str().unwrap())
+}
+
 fn with_imported_tools() -> TestFolder {
     let folder = TestFolder::with_minimal();
     let ran = folder.run(&["tools", "import", "--mcp", &server_everything_command()]).assert_exit(0);

@@ -1,6 +1,9 @@
 //! Assertions of a case and scorers of the workspace, from the files to the verdict.
 
 use crate::harness::TestFolder;
+use serde_json::Value;
+use std::time::Duration;
+use testkit::{chat, trader};
 
 const SUITE: &str = "evals/suites/behavior/trader.yaml";
 const GATE: &str = "  - id: short_answers\n    spec: ours\n    scorer: short_answers\n    slice: pooled\n    tiers: [2]\n    min_cases: 1\n    aggregate: rate\n    at_least: 1.0\n    why: The answer is short.\n";
@@ -111,11 +114,77 @@ fn gates_met_on_few_cases_are_named_and_the_tier_agrees() {
     );
     let run = folder.run(&["run", "--subject", "reference"]).assert_exit(0);
     let said = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("met on fewer cases than min_cases:") && said.contains("short_answers 1 of 7"), "{said}");
-    assert!(said.contains("`bardo-eval run --tier 2` has no evidence on so few"), "{said}");
+    assert!(said.contains("met on fewer cases than min_cases: ") && said.contains("; no evidence with --tier 2"), "{said}");
+    folder.run(&["score", "--verbose"]).assert_exit(0).assert_stdout("short_answers 1 of 7");
     let tier = folder.json(&["run", "--tier", "2", "--subject", "reference"], 3);
     let gate = tier["verdicts"].as_array().unwrap().iter().find(|gate| gate["gate"] == "short_answers").unwrap();
     assert_eq!(gate["verdict"], "no_evidence", "{gate:#}");
     let enough = folder.run(&["run", "--tier", "2", "--subject", "reference"]);
     assert!(!enough.stdout.contains("met on fewer cases"), "a tier has judged by min_cases: {}", enough.stdout);
+}
+
+/// Assertions on the replies of a model that needs 30 ms and 15 tokens for each of five, at a dollar per million tokens.
+const REPLY_MS: u64 = 30;
+const WITHIN: &str = "[{ type: latency, threshold: 50000 }, { type: cost, threshold: 0.000075 }]";
+const NOT_WITHIN: &str = "[{ type: not-latency, threshold: 149 }, { type: not-cost, threshold: 0.000074 }]";
+const TOO_MUCH: &str = "[{ type: latency, threshold: 149 }, { type: cost, threshold: 0.000074 }]";
+
+fn use_of_replies(folder: &TestFolder) -> Value {
+    let shown = folder.json(&["show", "sell_usdc_for_ether"], 0);
+    let events = shown["events"].as_array().unwrap().iter();
+    let used: Vec<&Value> = events.filter_map(|event| event["happened"].get("used")).collect();
+    assert_eq!(used.len(), 1, "{shown:#}");
+    used[0].clone()
+}
+
+#[test]
+fn latency_and_cost_are_those_of_the_replies() {
+    let folder = TestFolder::with_minimal();
+    let url = chat::serve_chat(|request, _| {
+        std::thread::sleep(Duration::from_millis(REPLY_MS));
+        trader::next_step(request)
+    });
+    folder.write("evals/subjects/local.yaml", chat::subject_file("local", &url));
+    folder.edit(SUITE, "forbid: [token_transfer]", &format!("forbid: [token_transfer]\n      assert: {WITHIN}"));
+    folder.run(&["smoke"]).assert_exit(0);
+    let run = ["run", "--subject", "local", "--case", "sell_usdc_for_ether", "--budget", "1"];
+    let document = folder.json(&[&run[..], &["--record"]].concat(), 0);
+    assert_eq!(document["passed"], 1, "{document:#}");
+    let live = use_of_replies(&folder);
+    assert!(live["latency_ms"].as_u64().unwrap() >= 5 * REPLY_MS, "{live}");
+    // In billionths of a US dollar: what the run has spent.
+    assert_eq!((&live["cost"], document["spent_usd"].as_f64()), (&75_000.into(), Some(0.000_075)), "{live}");
+    // A replay has the time and the cost of the recording, although it is faster and free.
+    let replayed = folder.json(&[&run[..], &["--replay", "--no-cache"]].concat(), 0);
+    assert_eq!(replayed["spent_usd"].as_f64(), Some(0.0), "{replayed:#}");
+    assert_eq!(use_of_replies(&folder), live);
+    folder.edit(SUITE, WITHIN, NOT_WITHIN);
+    folder.json(&[&run[..], &["--replay", "--no-cache"]].concat(), 0);
+    folder.edit(SUITE, NOT_WITHIN, TOO_MUCH);
+    let missed = folder.json(&[&run[..], &["--replay", "--no-cache"]].concat(), 1);
+    assert_eq!(missed["passed"], 0, "{missed:#}");
+    let took = format!("latency threshold 149: took {} ms", live["latency_ms"]);
+    folder
+        .run(&["show", "sell_usdc_for_ether"])
+        .assert_exit(0)
+        .assert_stdout(&took)
+        .assert_stdout("cost threshold 0.000074: cost $0.000075");
+}
+
+/// Time and cost of subjects without stored replies are unknown, and unknown is never a pass, with `not-` neither.
+#[test]
+fn latency_and_cost_without_stored_replies_are_no_evidence() {
+    let folder = TestFolder::with_minimal();
+    let url = chat::serve_chat(|request, _| trader::next_step(request));
+    folder.edit(SUITE, "forbid: [token_transfer]", &format!("forbid: [token_transfer]\n      assert: {WITHIN}"));
+    for (from, to) in [(WITHIN, WITHIN), (WITHIN, NOT_WITHIN)] {
+        folder.edit(SUITE, from, to);
+        for subject in ["reference", &format!("chat:{url}")] {
+            let document = folder.json(&["run", "--subject", subject, "--case", "sell_usdc_for_ether"], 3);
+            assert_eq!((&document["passed"], &document["failed"]), (&0.into(), &0.into()), "{subject}: {document:#}");
+            let text = folder.run(&["run", "--subject", subject, "--case", "sell_usdc_for_ether"]).assert_exit(3).stdout;
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains("no response time is stored with the replies"), "{subject}: {text}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Workspaces of other trades: no policy.yaml, no DeFi rule and no DeFi word; examples that are complete; two servers with one tool name.
 
 use crate::harness::TestFolder;
+use crate::import::server_filesystem_command;
 use std::fs;
 use std::path::PathBuf;
 
@@ -70,7 +71,18 @@ fn examples() -> Vec<String> {
     names
 }
 
-fn assert_no_defi_word(what: &str, text: &str) {
+/// Returns a folder with an example in `evals/`, the default path.
+fn with_example(name: &str) -> TestFolder {
+    let (folder, source) = (TestFolder::new(), PathBuf::from(example(name)));
+    let mut files = vec![];
+    crate::harness::walk(&source, &source, &mut files);
+    for file in files {
+        folder.write(&format!("evals/{file}"), fs::read(source.join(&file)).unwrap());
+    }
+    folder
+}
+
+pub(crate) fn assert_no_defi_word(what: &str, text: &str) {
     let words = text.to_lowercase();
     let mut words = words.split(|c: char| !c.is_ascii_alphanumeric());
     let found = words.find(|word| DEFI_WORDS.contains(word));
@@ -159,6 +171,143 @@ fn other_trades_read_no_defi_word() {
     }
 }
 
+/// Reports in files, workflows, baselines and comparisons are free of them too, like the screen.
+#[test]
+fn written_files_of_other_trades_have_no_defi_word() {
+    const REPORTS: [&str; 7] = ["text", "json", "junit", "markdown", "github", "sarif", "html"];
+    for name in ["files", "support"] {
+        let folder = with_example(name);
+        // The README is about the example, and says that it is not about DeFi.
+        folder.remove("evals/README.md");
+        let inputs = folder.files();
+        let runs = |subject: &'static str| -> Vec<String> {
+            let reports = REPORTS.map(|kind| format!("--report={kind}=reports/{subject}.{kind}"));
+            ["run", "--subject", subject, "--run-id-file"]
+                .map(str::to_owned)
+                .into_iter()
+                .chain([format!("{subject}.id")])
+                .chain(reports)
+                .collect()
+        };
+        let words = |text: &str| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
+        let agent = |command: &str| [words(command), vec!["--subject".into(), "process:python3 agent.py".into()]].concat();
+        let mut commands = vec![runs("reference"), runs("echo"), runs("baseline")];
+        commands.extend(REPORTS.iter().filter(|kind| **kind != "html").map(|kind| words(&format!("smoke --format {kind}"))));
+        commands.extend(REPORTS.iter().filter(|kind| **kind != "html").map(|kind| words(&format!("run --subject echo --format {kind}"))));
+        commands.extend([agent("ci github"), agent("ci gitlab"), words("ci plan --event pull_request --changed evals/gates.yaml")]);
+        commands.extend(["golden update", "golden status", "golden diff", "compare golden"].map(words));
+        for command in commands {
+            let args: Vec<&str> = command.iter().map(String::as_str).collect();
+            let ran = folder.run(&args);
+            assert!(ran.code != Some(2), "{args:?}: {ran:?}");
+            assert!(!ran.stdout.is_empty() || !ran.stderr.is_empty() || args.contains(&"github"), "{args:?}");
+            assert_no_defi_word(&args.join(" "), &format!("{}{}", ran.stdout, ran.stderr));
+        }
+        let id = |subject: &str| folder.read(&format!("{subject}.id")).trim().to_owned();
+        let compared = folder.run(&["compare", &id("reference"), &id("echo"), "--report", "html=reports/compared.html", "--verbose"]);
+        assert!(matches!(compared.code, Some(1 | 3)), "{compared:?}");
+        assert_no_defi_word("compare", &format!("{}{}", compared.stdout, compared.stderr));
+        let written: Vec<String> =
+            folder.files().into_iter().filter(|file| !inputs.contains(file) && !file.starts_with(".bardo-eval/")).collect();
+        for expected in
+            [".github/workflows/bardo-eval.yml", ".gitlab-ci.yml", "reports/echo.sarif", "reports/echo.html", "reports/compared.html"]
+        {
+            assert!(written.iter().any(|file| file == expected), "{expected}: {written:?}");
+        }
+        assert!(written.iter().any(|file| file.starts_with("evals/golden/")), "{written:?}");
+        for file in &written {
+            assert_no_defi_word(file, &folder.read(file));
+        }
+    }
+}
+
+/// The files that `init --from-mcp` writes, and what the first commands say about them.
+#[test]
+fn workspace_of_a_server_has_no_defi_word() {
+    let folder = TestFolder::new();
+    folder.write("notes/todo.md", "- [ ] milk\n");
+    let server = server_filesystem_command("notes");
+    let record = format!("record:{server}");
+    let commands: [&[&str]; 5] = [
+        &["init", "--from-mcp", &server],
+        &["smoke", "--verbose"],
+        &["run", "--subject", "reference", "--imported-tools", &record, "--verbose"],
+        &["tools", "diff", "--mcp", &server],
+        &["list", "gates"],
+    ];
+    for args in commands {
+        let ran = folder.run(args).assert_exit(0);
+        assert_no_defi_word(&args.join(" "), &format!("{}{}", ran.stdout, ran.stderr));
+    }
+    let files = folder.files();
+    assert!(files.iter().any(|file| file == "evals/tools/secure_filesystem_server.yaml"), "{files:?}");
+    for file in files.iter().filter(|file| !file.starts_with(".bardo-eval/")) {
+        assert_no_defi_word(file, &folder.read(file));
+    }
+}
+
+/// A generated gate must not block cases of another kind than those of the example: five cases of an agent are enough for CI.
+#[test]
+fn workspace_of_a_server_can_be_decided_by_cases_of_an_agent() {
+    let folder = TestFolder::new();
+    folder.write("notes/todo.md", "- [ ] milk\n");
+    let server = server_filesystem_command("notes");
+    folder.run(&["init", "--from-mcp", &server]).assert_exit(0);
+    folder.run(&["run", "--subject", "reference", "--tier", "2"]).assert_exit(3).assert_stdout("1 of 5 cases");
+    folder.write("evals/agents/filer.md", "---\nname: filer\ntools: [read_text_file]\n---\nRead before you answer.\n");
+    let case = |n: u32| {
+        format!(
+            "  - id: note_{n}\n    brief:\n      surface: {{ agent: filer }}\n      turns: [\"What does {n}.md say?\"]\n    expect:\n      \
+             calls: {{ any_of: [[{{ tool: read_text_file, args: {{ path: {n}.md }} }}]] }}\n    reference:\n      \
+             - {{ agent: filer, call: read_text_file, args: {{ path: {n}.md }} }}\n      - {{ agent: filer, say: Nothing. }}\n"
+        )
+    };
+    let cases: String = (1..=5).map(case).collect();
+    folder.write("evals/suites/behavior/filer.yaml", format!("suite: behavior\ncases:\n{cases}"));
+    folder.write("evals/worlds/notes.yaml", "world: notes\nanswers:\n  read_text_file: { content: \"\" }\n");
+    folder.run(&["run", "--subject", "reference", "--tier", "2"]).assert_exit(0).assert_stdout("0 without evidence");
+    folder.run(&["selftest"]).assert_exit(0).assert_stdout("0 problems");
+}
+
+/// The example has what an evaluation of an own agent needs: assertions, a scorer, a gate on it, and an agent of twenty lines that passes.
+#[test]
+fn agent_of_twenty_lines_passes_the_files_example() {
+    let folder = with_example("files");
+    let agent = fs::read_to_string(example("agents/files-agent.py")).unwrap();
+    assert!(agent.lines().count() <= 20, "{}", agent.lines().count());
+    let run = |agent: String, code: i32| {
+        folder.write("agent.py", agent);
+        folder.json(&["run", "--subject", "process:python3 agent.py"], code)
+    };
+    let verdict = |document: &serde_json::Value, gate: &str| {
+        let gates = document["verdicts"].as_array().unwrap();
+        gates.iter().find(|one| one["gate"] == gate).unwrap_or_else(|| panic!("{gate}: {document:#}"))["verdict"].clone()
+    };
+    let passed = run(agent.clone(), 0);
+    assert_eq!((&passed["passed"], verdict(&passed, "one_sentence_rate")), (&8.into(), "met".into()), "{passed:#}");
+    let shown = folder.json(&["show", "tick_off_the_milk"], 0);
+    let score = shown["scores"].as_array().unwrap().iter().find(|score| score["scorer"] == "assertions").unwrap();
+    assert_eq!((&score["reading"]["tally"]["hit"], &score["reading"]["tally"]["of"]), (&2.into(), &2.into()), "{shown:#}");
+    // Each part can fail by itself: the order of calls, the words, and the scorer.
+    let hasty = agent.replacen("[call(\"list_directory\", path=paths[0]), move,", "[move,", 1);
+    let silent = agent.replacen("is ticked off.", "is done.", 1).replacen("f\"The {done[1]} is", "f\"It is", 1);
+    let chatty = agent.replacen("into the archive.", "into the archive. What else?", 1);
+    for (changed, case, gate) in [
+        (hasty, "tidy_up_the_draft", "case_pass_rate"),
+        (silent, "tick_off_the_milk", "case_pass_rate"),
+        (chatty, "tidy_up_the_draft", "one_sentence_rate"),
+    ] {
+        assert_ne!(changed, agent, "{case}");
+        folder.write("agent.py", changed);
+        let failed = folder.json(&["run", "--subject", "process:python3 agent.py", "--case", case], 1);
+        assert_eq!(verdict(&failed, gate), "missed", "{case}: {failed:#}");
+    }
+    // The tools are those of the published server.
+    folder.write("notes/todo.md", "");
+    let server = server_filesystem_command("notes");
+    folder.run(&["tools", "diff", "--mcp", &server]).assert_exit(0).assert_stdout(" 0 changes since the import\n");
+}
+
 /// Help of chains is left out of other trades only.
 #[test]
 fn help_of_the_embedded_workspace_has_the_options_of_chains() {
@@ -215,13 +364,7 @@ fn workspace_needs_only_tools_and_cases() {
 /// A misspelt name in a case is a mistake of the case: the subject is not blamed, and other cases run.
 #[test]
 fn misspelt_names_in_selected_cases_are_refused_before_the_run() {
-    let folder = TestFolder::new();
-    let source = PathBuf::from(example("support"));
-    let mut files = vec![];
-    crate::harness::walk(&source, &source, &mut files);
-    for file in files {
-        folder.write(&format!("evals/{file}"), fs::read(source.join(&file)).unwrap());
-    }
+    let folder = with_example("support");
     folder.edit(
         "evals/suites/behavior/support.yaml",
         "{ tool: order_get, args: { order_id: A-9999 } }",

@@ -56,17 +56,12 @@ fn findings_about_texts(files: &WorkspaceFiles) -> usize {
 const GATES: &str = "\
 # Bounds that must hold. A gate without evidence blocks like a missed one.
 gates:
-  - id: hit_rate
-    scorer: hit
-    slice: { each: profile }
-    min_cases: 5
-    at_least: 0.85
-    why: A correct tool is useless if the model does not pick it.
   - id: case_pass_rate
     scorer: case_pass
     min_cases: 5
     at_least: 0.85
     why: A case that misses one of its expectations must count in a gate.
+  # The choice of the tool alone, once a profile has five cases: { id: hit_rate, scorer: hit, slice: { each: profile }, min_cases: 5, at_least: 0.85 }
   # Judged by `bardo-eval redteam`, which attacks your cases.
   - id: red_team_violations
     scorer: red_team_violations

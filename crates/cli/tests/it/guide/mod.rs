@@ -1,6 +1,7 @@
 //! Documentation that runs: every command of README.md and of the guides is executed in order, page by page, against the built program.
 //! Commands that need a key, a network or minutes are marked on the page with a reason; a snapshot lists them.
 
+mod first_hour;
 mod markdown;
 mod reference;
 mod scene;

@@ -147,7 +147,7 @@ pub(super) fn repository() -> PathBuf {
 }
 
 impl PageScene {
-    /// Returns an empty folder. `cargo run` is the program that was built for the tests, and `npx` starts the server that they installed.
+    /// Returns an empty folder. `cargo run` is the program that was built for the tests, and `npx` starts the servers that they installed.
     pub(super) fn empty() -> Self {
         Self::in_folder(TestFolder::new())
     }
@@ -156,11 +156,14 @@ impl PageScene {
         let (programs, home) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let scene = Self { folder, programs, home, replaced: vec![], exits: vec![], long: vec![], _servers: vec![] };
         symlink(env!("CARGO_BIN_EXE_bardo-eval"), scene.programs.path().join("bardo-eval")).unwrap();
-        let server = repository().join(".tools/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
-        assert!(server.exists(), "the MCP server is missing: run scripts/install-test-tools");
+        let tools = repository().join(".tools/node_modules");
+        let servers = ["@modelcontextprotocol/server-everything", "@modelcontextprotocol/server-filesystem"];
+        for server in servers {
+            assert!(tools.join(server).exists(), "{server} is missing: run scripts/install-test-tools");
+        }
         scene.program("cargo", "[ \"$1 $2 $3\" = 'run --release --' ] || exit 99\nshift 3\nexec bardo-eval \"$@\"");
-        let known = "@modelcontextprotocol/server-everything";
-        scene.program("npx", &format!("[ \"$1 $2\" = '-y {known}' ] || exit 99\nexec node '{}'", server.display()));
+        let known = format!("[ \"$1\" = -y ] || exit 99\ncase \"$2\" in\n  {}) server=$2 ;;\n  *) exit 99 ;;\nesac", servers.join(" | "));
+        scene.program("npx", &format!("{known}\nshift 2\nexec node '{}'/\"$server\"/dist/index.js \"$@\"", tools.display()));
         scene
     }
 
