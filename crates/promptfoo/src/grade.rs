@@ -3,6 +3,7 @@
 use crate::assertion_spec::{AssertionSpec, SingleAssertion, has_template};
 use crate::graded_output::{GradeFault, GradedOutput, OutputGrader, SingleResult, response_spans};
 use crate::judge_calls::JudgeCall;
+use crate::output::ResponseView;
 use crate::script_answer::{is_script_type, script_answer, transform_body};
 use crate::suite::TestSpec;
 use crate::template::{render_all, render_plain};
@@ -41,14 +42,9 @@ struct ScriptContext<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     config: Option<&'a Value>,
-}
-
-#[derive(Serialize)]
-struct ResponseView<'a> {
-    #[serde(flatten)]
-    response: &'a Map<String, Value>,
-    output: &'a Value,
 }
 
 impl OutputGrader<'_> {
@@ -286,6 +282,7 @@ impl OutputGrader<'_> {
             provider_response: ResponseView { response: &graded.answer.response, output: graded.output },
             log_probs: graded.answer.response.get("logProbs"),
             metadata: graded.answer.response.get("metadata"),
+            trace: graded.answer.response.get("metadata").and_then(|metadata| metadata.get("trace")),
             config: assertion.config.as_ref(),
         }
     }

@@ -10,7 +10,7 @@ use crate::script_answer::is_script_type;
 use crate::suite::{PromptSpec, PromptfooSuite, ProviderSpec, ProviderTarget, TestSpec};
 use crate::template::{is_template, render_plain};
 use model::suite::{AssertionType, CaseAssertion};
-use model::{Location, Problem};
+use model::{Location, OpenAiApi, Problem};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -232,7 +232,7 @@ fn native_assertion(assertion: &SingleAssertion, vars: &Map<String, Value>) -> R
     }
     match CaseAssertion::from_json(&json) {
         Ok(read) => Ok((json, read)),
-        Err(problems) => Err(problems.first().map_or_else(|| "it is no assertion of cases".to_owned(), |problem| problem.what.clone())),
+        Err(problems) => Err(problems.first().map_or_else(|| "not an assertion of cases".to_owned(), |problem| problem.what.clone())),
     }
 }
 
@@ -260,8 +260,8 @@ fn prompt_parts(prompt: &PromptSpec) -> Result<PromptParts, &'static str> {
 fn subject_file(provider: &ProviderSpec) -> Result<Option<String>, &'static str> {
     let (kind, model) = match &provider.target {
         ProviderTarget::Echo => return Ok(None),
-        ProviderTarget::OpenAiChat { model } if provider.config.get("apiBaseUrl").is_some() => ("openai-compatible", model),
-        ProviderTarget::OpenAiChat { model } => ("openai", model),
+        ProviderTarget::OpenAi { model, .. } if provider.config.get("apiBaseUrl").is_some() => ("openai-compatible", model),
+        ProviderTarget::OpenAi { model, .. } => ("openai", model),
         ProviderTarget::AnthropicMessages { model } => ("anthropic", model),
         ProviderTarget::OllamaChat { model } => ("ollama", model),
         ProviderTarget::Exec { .. } => {
@@ -272,8 +272,8 @@ fn subject_file(provider: &ProviderSpec) -> Result<Option<String>, &'static str>
         ProviderTarget::SimulatedUser(_) => return Err("write a case with a persona"),
     };
     let mut file = json!({ "subject": file_name(provider.name()), "provider": kind, "model": model, "about": format!("{} of a config of promptfoo.", provider.id) });
-    if kind.starts_with("openai") {
-        file["api"] = "chat".into();
+    if let ProviderTarget::OpenAi { api, .. } = &provider.target {
+        file["api"] = OpenAiApi::ALL.iter().find(|(_, known)| known == api).map_or(Value::Null, |(name, _)| (*name).into());
     }
     for (from, to) in [("temperature", "temperature"), ("apiBaseUrl", "base_url")] {
         if let Some(value) = provider.config.get(from) {

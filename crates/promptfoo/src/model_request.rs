@@ -1,9 +1,9 @@
 //! Prompts of a config as requests to models, and their replies in promptfoo's shapes.
 
-use crate::model_settings::{ANTHROPIC_SETTINGS, OLLAMA_OPTIONS, OLLAMA_SETTINGS, OPENAI_SETTINGS};
+use crate::model_settings::{ANTHROPIC_SETTINGS, OLLAMA_OPTIONS, OLLAMA_SETTINGS, OPENAI_SETTINGS, RESPONSES_SETTINGS};
 use crate::provider_answer::ProviderAnswer;
 use crate::suite::{ProviderSpec, ProviderTarget};
-use model::{ModelPrice, Money};
+use model::{ModelPrice, Money, OpenAiApi};
 use run::providers::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelReply, ModelRequest, StopReason, ToolChoice};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -33,7 +33,8 @@ impl ModelChat<'_> {
     pub(crate) fn request(&self, prompt: &str) -> Result<ModelRequest, String> {
         let (system, messages) = chat_messages(prompt)?;
         let (model, settings) = match &self.spec.target {
-            ProviderTarget::OpenAiChat { model } => (model, OPENAI_SETTINGS),
+            ProviderTarget::OpenAi { model, api: OpenAiApi::Chat } => (model, OPENAI_SETTINGS),
+            ProviderTarget::OpenAi { model, api: OpenAiApi::Responses } => (model, RESPONSES_SETTINGS),
             ProviderTarget::AnthropicMessages { model } => (model, ANTHROPIC_SETTINGS),
             ProviderTarget::OllamaChat { model } => (model, OLLAMA_SETTINGS),
             ProviderTarget::Echo
@@ -59,7 +60,11 @@ impl ModelChat<'_> {
             None => Ok(None),
             Some(value) => value.as_u64().map(Some).ok_or_else(|| format!("{name} is not a whole number")),
         };
-        let max_output = whole("max_completion_tokens")?.or(whole("max_tokens")?).or(whole("num_predict")?).unwrap_or(default_output);
+        let max_output = whole("max_output_tokens")?
+            .or(whole("max_completion_tokens")?)
+            .or(whole("max_tokens")?)
+            .or(whole("num_predict")?)
+            .unwrap_or(default_output);
         let temperature = match self.setting("temperature") {
             None => None,
             Some(value) => Some(value.as_f64().ok_or("temperature is not a number")?),
@@ -139,7 +144,8 @@ pub(crate) fn answer_of(target: &ProviderTarget, reply: &ModelReply) -> Provider
             calls if calls.is_empty() => Value::String(said(reply)),
             calls => Value::Array(calls),
         },
-        ProviderTarget::OpenAiChat { .. }
+        ProviderTarget::OpenAi { api: OpenAiApi::Responses, .. } => responses_output(reply),
+        ProviderTarget::OpenAi { api: OpenAiApi::Chat, .. }
         | ProviderTarget::Echo
         | ProviderTarget::Exec { .. }
         | ProviderTarget::Http { .. }
@@ -190,7 +196,24 @@ fn calls(reply: &ModelReply, arguments: impl Fn(&CallArguments) -> Value) -> Vec
     found
 }
 
-/// Joins texts and calls of tools as promptfoo does.
+/// Joins texts and calls of tools, as promptfoo does for the Responses API.
+fn responses_output(reply: &ModelReply) -> Value {
+    let mut parts = vec![];
+    for block in &reply.blocks {
+        match block {
+            ContentBlock::Text { text, .. } => parts.push(text.clone()),
+            ContentBlock::Refusal { text } => parts.push(format!("Refusal: {text}")),
+            ContentBlock::Call { id, tool, args, .. } => {
+                parts.push(json!({ "type": "function_call", "call_id": id, "name": tool, "arguments": args.to_text() }).to_string());
+            }
+            ContentBlock::Thinking { text, .. } if !text.is_empty() => parts.push(format!("Reasoning: {text}")),
+            ContentBlock::Thinking { .. } | ContentBlock::Answer { .. } | ContentBlock::Other { .. } => {}
+        }
+    }
+    Value::String(parts.join("\n"))
+}
+
+/// Joins texts and calls of tools, as promptfoo does for messages of Anthropic.
 fn anthropic_output(reply: &ModelReply) -> Value {
     let mut parts = vec![];
     for block in &reply.blocks {

@@ -3,7 +3,7 @@
 use crate::model_request::{ModelChat, answer_of, price_of};
 use crate::provider_answer::ProviderAnswer;
 use crate::suite::{PromptfooSuite, ProviderSpec, ProviderTarget};
-use model::{AgentEndpoint, ContentHash, Location, ModelPrice, Money, OpenAiApi, Problem, ProviderKind, SubjectFile};
+use model::{AgentEndpoint, ContentHash, Location, ModelPrice, Money, Problem, ProviderKind, SubjectFile};
 use run::ledger::{CallId, CallRole};
 use run::providers::{ApiKey, CassetteMode, ModelCall, ProviderBuildError, ProviderConfig, SharedProvider, build_provider, cost};
 use serde_json::Value;
@@ -181,7 +181,7 @@ pub fn key_variable(spec: &ProviderSpec) -> Option<String> {
     let text = |key: &str| spec.config.get(key).and_then(Value::as_str);
     let named = text("apiKeyEnvar").map(str::to_owned).or_else(|| text("apiKey").and_then(env_name));
     match &spec.target {
-        ProviderTarget::OpenAiChat { .. } => Some(named.unwrap_or_else(|| OPENAI_KEY.to_owned())),
+        ProviderTarget::OpenAi { .. } => Some(named.unwrap_or_else(|| OPENAI_KEY.to_owned())),
         ProviderTarget::AnthropicMessages { .. } => Some(named.unwrap_or_else(|| ANTHROPIC_KEY.to_owned())),
         ProviderTarget::OllamaChat { .. } => named,
         ProviderTarget::Echo
@@ -197,10 +197,8 @@ fn subject_file(spec: &ProviderSpec, variable: &dyn Fn(&str) -> Option<String>) 
     let text = |key: &str| spec.config.get(key).and_then(Value::as_str).map(str::to_owned);
     let base = text("apiBaseUrl").or_else(|| text("apiHost").map(|host| format!("https://{host}/v1")));
     let (provider, model, base_url, api) = match &spec.target {
-        ProviderTarget::OpenAiChat { model } if base.is_some() => {
-            (ProviderKind::OpenAiCompatible, model.clone(), base, Some(OpenAiApi::Chat))
-        }
-        ProviderTarget::OpenAiChat { model } => (ProviderKind::OpenAi, model.clone(), None, Some(OpenAiApi::Chat)),
+        ProviderTarget::OpenAi { model, api } if base.is_some() => (ProviderKind::OpenAiCompatible, model.clone(), base, Some(*api)),
+        ProviderTarget::OpenAi { model, api } => (ProviderKind::OpenAi, model.clone(), None, Some(*api)),
         ProviderTarget::AnthropicMessages { model } => (ProviderKind::Anthropic, model.clone(), base, None),
         ProviderTarget::OllamaChat { model } => (ProviderKind::Ollama, model.clone(), base.or_else(|| variable(OLLAMA_URL)), None),
         ProviderTarget::Echo

@@ -113,15 +113,18 @@ struct GradingView<'r> {
 }
 
 /// Fields of a response with the transformed output.
-struct ResponseView<'r>(&'r TestRow);
+pub(crate) struct ResponseView<'r> {
+    pub response: &'r Map<String, Value>,
+    pub output: &'r Value,
+}
 
 impl Serialize for ResponseView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for (name, value) in self.0.response.iter().filter(|(name, _)| *name != "output") {
+        for (name, value) in self.response.iter().filter(|(name, _)| *name != "output") {
             map.serialize_entry(name, value)?;
         }
-        map.serialize_entry("output", &self.0.output)?;
+        map.serialize_entry("output", self.output)?;
         map.end()
     }
 }
@@ -160,7 +163,7 @@ impl<'r> RowView<'r> {
             prompt: PromptView { raw: &row.prompt, label: &cell.prompt.label, config: &cell.prompt.config },
             vars: &row.vars,
             test_case: &cell.test.json,
-            response: ResponseView(row),
+            response: ResponseView { response: &row.response, output: &row.output },
             success: row.success,
             score: row.score,
             failure_reason: match (row.success, &row.error) {

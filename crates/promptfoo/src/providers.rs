@@ -90,7 +90,7 @@ impl ProviderCaller<'_> {
             ProviderTarget::Echo => Ok(echo(prompt)),
             ProviderTarget::Exec { command } => self.exec(command, provider, prompt, vars).await,
             ProviderTarget::Http { url } => self.http(url, provider, prompt, vars).await,
-            ProviderTarget::OpenAiChat { .. } | ProviderTarget::AnthropicMessages { .. } | ProviderTarget::OllamaChat { .. } => {
+            ProviderTarget::OpenAi { .. } | ProviderTarget::AnthropicMessages { .. } | ProviderTarget::OllamaChat { .. } => {
                 Err("a model is asked through the budget of the run".to_owned())
             }
             ProviderTarget::Script { source, function } => self.script(source, function.as_deref(), provider, prompt, vars).await,

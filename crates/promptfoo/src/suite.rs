@@ -1,7 +1,7 @@
 //! A config as it is run: prompts, providers and tests.
 
 use crate::assertion_spec::AssertionSpec;
-use model::Location;
+use model::{Location, OpenAiApi};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl PromptfooSuite {
                 ProviderTarget::Echo
                 | ProviderTarget::Exec { .. }
                 | ProviderTarget::Http { .. }
-                | ProviderTarget::OpenAiChat { .. }
+                | ProviderTarget::OpenAi { .. }
                 | ProviderTarget::AnthropicMessages { .. }
                 | ProviderTarget::OllamaChat { .. }
                 | ProviderTarget::Script { .. } => None,
@@ -94,7 +94,7 @@ impl ProviderSpec {
     /// Returns whether it is a model behind an API.
     pub fn is_model(&self) -> bool {
         match &self.target {
-            ProviderTarget::OpenAiChat { .. } | ProviderTarget::AnthropicMessages { .. } | ProviderTarget::OllamaChat { .. } => true,
+            ProviderTarget::OpenAi { .. } | ProviderTarget::AnthropicMessages { .. } | ProviderTarget::OllamaChat { .. } => true,
             ProviderTarget::Echo
             | ProviderTarget::Exec { .. }
             | ProviderTarget::Http { .. }
@@ -138,8 +138,9 @@ pub enum ProviderTarget {
     Http {
         url: String,
     },
-    OpenAiChat {
+    OpenAi {
         model: String,
+        api: OpenAiApi,
     },
     AnthropicMessages {
         model: String,

@@ -54,7 +54,7 @@ fn config_with_every_part_is_read() {
     let raw: Vec<&str> = suite.prompts.iter().map(|prompt| prompt.raw.as_str()).collect();
     assert_eq!(raw, ["Say {{q}}", "Hello {{name}}", "Bye {{name}}", "x {{q}}", "[{\"role\":\"user\",\"content\":\"{{ q }}\"}]"]);
     assert!(matches!(&suite.providers[1].target, ProviderTarget::Exec { command } if command.join(" ") == "cat -n"));
-    assert!(matches!(&suite.providers[2].target, ProviderTarget::OpenAiChat { model } if model == "gpt-x"));
+    assert!(matches!(&suite.providers[2].target, ProviderTarget::OpenAi { model, api: model::OpenAiApi::Chat } if model == "gpt-x"));
     assert_eq!(suite.tests.len(), 6);
     assert_eq!(suite.tests[0].assertions.len(), 3, "the default comes first");
     assert_eq!(suite.tests[3].vars["q"], json!("text of a file"));
@@ -81,7 +81,7 @@ fn all_mistakes_are_reported_with_their_lines() {
     let text = "promts: [x]\nproviders:\n  - foo:bar\n  - { config: {} }\ntests:\n  - vars: { a: file://none.txt }\n    assert:\n      - type: min-length\n        value: 3\n      - { type: contains }\n      - { type: factuality, value: good }\n      - { type: regex, value: '' }\n  - file://t.csv\n  - file://t.yaml\n  - file://missing.json\n  - 3\nredteam: { plugins: [x] }\n";
     let found = problems(text, &files, AssertionMode::Strict);
     for expected in [
-        "c.yaml:1  a config has no key \"promts\"  did you mean \"prompts\"?",
+        "c.yaml:1  a config has no key \"promts\"; did you mean \"prompts\"?",
         "c.yaml:3  the provider \"foo:bar\" is not supported",
         "c.yaml:4  a provider has no id",
         "c.yaml:6  there is no file none.txt",
@@ -93,7 +93,7 @@ fn all_mistakes_are_reported_with_their_lines() {
         "c.yaml:16  a test is a mapping",
         "c.yaml:17  redteam: attacks are made by bardo-eval redteam",
         "t.csv:2  the column \"__nope\" is not known",
-        "t.yaml:3  there is no assertion of type \"contians\"  did you mean \"contains\"?",
+        "t.yaml:3  there is no assertion of type \"contians\"; did you mean \"contains\"?",
     ] {
         assert!(found.iter().any(|problem| problem.starts_with(expected)), "{expected} is not in {found:#?}");
     }
@@ -115,7 +115,7 @@ fn rubrics_need_a_judge() {
         )
     };
     let found = problems(&with(""), &MemoryFiles::default(), AssertionMode::Strict);
-    assert_eq!(found, ["c.yaml:3  llm-rubric has no provider that judges  add provider: to it, or defaultTest.options.provider"]);
+    assert_eq!(found, ["c.yaml:3  llm-rubric has no provider that judges; add provider: to it, or defaultTest.options.provider"]);
     let read = suite(&with("provider: 'ollama:chat:judge'"), &MemoryFiles::default());
     assert_eq!(read.providers.len(), 1, "a judge is not a provider of the tests");
     let judges: Vec<Option<&str>> = read.tests[0].judges.iter().map(|judge| judge.as_ref().map(|judge| judge.id.as_str())).collect();

@@ -1,6 +1,6 @@
 //! Replies in OpenAI's chat format, and a server for tests that are not async.
 
-use crate::{LoopbackServer, VendorReply};
+use crate::{LoopbackServer, ReceivedRequest, VendorReply};
 use serde_json::{Value, json};
 use std::sync::{Mutex, mpsc};
 use std::thread;
@@ -33,17 +33,22 @@ pub fn usage(input: u64, output: u64) -> Value {
 /// Starts a chat server on its own thread and returns its base URL; it lives as long as the process.
 /// The function gets the request and the number of earlier requests.
 pub fn serve_chat(reply: impl Fn(&Value, usize) -> Value + Send + 'static) -> String {
+    format!("{}/v1", serve_json(move |request, n| reply(&request.body, n)))
+}
+
+/// Starts a server that answers every path with JSON, as [`serve_chat`] does, and returns its URL.
+pub fn serve_json(reply: impl Fn(&ReceivedRequest, usize) -> Value + Send + 'static) -> String {
     let (started, url) = mpsc::channel();
     let reply = Mutex::new(reply);
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
-            let answer = move |n: usize, request: &crate::ReceivedRequest| {
-                let reply = reply.lock().expect("a lock that is not poisoned")(&request.body, n);
+            let answer = move |n: usize, request: &ReceivedRequest| {
+                let reply = reply.lock().expect("a lock that is not poisoned")(request, n);
                 VendorReply::ok(reply.to_string()).with_header("content-type", "application/json")
             };
             let server = LoopbackServer::start(answer).await;
-            started.send(format!("{}/v1", server.url)).expect("the test waits for the address");
+            started.send(server.url.clone()).expect("the test waits for the address");
             std::future::pending::<()>().await;
         });
     });

@@ -108,6 +108,7 @@ tests:
       - { type: finish-reason, value: stop }
       - { type: guardrails }
       - { type: perplexity, threshold: 3 }
+      - { type: javascript, value: 'context.trace.resourceSpans.length === 1' }
   - description: judged
     providers: [parrot]
     prompts: [labelled]
@@ -235,13 +236,13 @@ fn mistakes_of_every_kind_are_reported_at_once() {
     folder.write("x.py", "True\n");
     folder.write("bad.js", "module.exports = (output => output;\n");
     let lines = [
-        ("promts: [x]", "a config has no key \"promts\"  did you mean \"prompts\"?"),
+        ("promts: [x]", "a config has no key \"promts\"; did you mean \"prompts\"?"),
         ("prompts: [file://none.txt, 3]", "there is no file none.txt"),
         ("providers:", ""),
         ("  - exec:touch started", ""),
         ("  - foo:bar", "the provider \"foo:bar\" is not supported"),
         ("  - { config: {} }", "a provider has no id"),
-        ("  - { id: echo, tranform: x }", "a provider has no key \"tranform\"  did you mean \"transform\"?"),
+        ("  - { id: echo, tranform: x }", "a provider has no key \"tranform\"; did you mean \"transform\"?"),
         ("  - { id: echo, transform: 'output.(' }", "the code of transform cannot be read: SyntaxError"),
         ("  - { id: echo, delay: 5 }", "delay of a provider is not supported"),
         ("  - file://missing.js", "missing.js: it does not exist"),
@@ -263,7 +264,7 @@ fn mistakes_of_every_kind_are_reported_at_once() {
         ("  - { assert: [{ type: contains }] }", "contains lacks \"value\""),
         ("  - { assert: [{ type: regex, value: '' }] }", "regex needs a pattern"),
         ("  - { assert: [{ value: x }] }", "an assertion has no type"),
-        ("  - { assert: [{ type: equals, vaule: x, value: y }] }", "an assertion has no key \"vaule\"  did you mean \"value\"?"),
+        ("  - { assert: [{ type: equals, vaule: x, value: y }] }", "an assertion has no key \"vaule\"; did you mean \"value\"?"),
         ("  - { assert: [{ type: python, value: x }] }", "python is decided by Python, which is not supported here"),
         ("  - { assert: [{ type: javascript, value: file://x.py }] }", "x.py is not JavaScript"),
         ("  - { assert: [{ type: javascript, value: 'output.includes(' }] }", "the code of javascript cannot be read: SyntaxError"),
@@ -278,7 +279,7 @@ fn mistakes_of_every_kind_are_reported_at_once() {
         ("  - { assert: [{ type: factuality, value: good }] }", "factuality has no provider that judges"),
         ("  - { assert: [{ type: equals, value: a, contextTransform: x }] }", "contextTransform of an assertion is not supported"),
         ("  - { assert: [{ type: 'promptfoo:redteam:bola' }] }", "promptfoo:redteam:bola is graded by promptfoo's service"),
-        ("  - { asserts: [] }", "a test has no key \"asserts\"  did you mean \"assert\"?"),
+        ("  - { asserts: [] }", "a test has no key \"asserts\"; did you mean \"assert\"?"),
         ("  - { options: { tranform: x }, assert: [{ type: is-json }] }", "options.tranform has no effect here"),
         ("  - { options: { transform: ')' }, assert: [{ type: is-json }] }", "the code of options.transform cannot be read: SyntaxError"),
         (
@@ -307,7 +308,7 @@ fn mistakes_of_every_kind_are_reported_at_once() {
     for expected in [
         "c.yaml:2  a prompt cannot be \"3\"",
         "t.csv:2  the column \"__nope\" is not known",
-        "t.yaml:3  there is no assertion of type \"contians\"  did you mean \"contains\"?",
+        "t.yaml:3  there is no assertion of type \"contians\"; did you mean \"contains\"?",
         "t.jsonl:2  this line is not JSON",
     ] {
         assert!(ran.stderr.contains(expected), "{expected} is not in\n{}", ran.stderr);

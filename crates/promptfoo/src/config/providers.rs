@@ -6,6 +6,7 @@ use crate::js_yaml::{field, js_value};
 use crate::known_keys::{PROVIDER_KEYS, USER_KEYS, check_keys, number};
 use crate::script_answer::{module_body, response_body, transform_body};
 use crate::suite::{ProviderSpec, ProviderTarget, SimulatedUser};
+use model::OpenAiApi;
 use model::yaml::{YamlNode, YamlShape};
 use serde_json::Value;
 use std::sync::Arc;
@@ -92,7 +93,7 @@ impl ConfigReader<'_> {
 
     fn target(&mut self, id: &str, config: &Value, line: u32) -> Option<ProviderTarget> {
         let unknown = |reader: &Self| {
-            let remedy = "supported: echo, exec:COMMAND, http(s)://…, openai:[chat:]MODEL, anthropic:[messages:]MODEL, ollama:[chat:]MODEL, file://x.js";
+            let remedy = "supported: echo, exec:COMMAND, http(s)://…, openai:[chat:|responses:]MODEL, anthropic:[messages:]MODEL, ollama:[chat:]MODEL, file://x.js";
             reader.here.add(line, format!("the provider {id:?} is not supported"), remedy);
             None
         };
@@ -114,12 +115,15 @@ impl ConfigReader<'_> {
                     None
                 }
             },
+            Some(("openai", rest)) if rest.starts_with("responses:") => {
+                Some(ProviderTarget::OpenAi { model: model(rest, "responses"), api: OpenAiApi::Responses })
+            }
             Some(("openai", rest))
                 if !["responses", "embedding", "assistant", "image", "realtime", "moderation", "agents", "codex"]
                     .iter()
                     .any(|kind| rest.starts_with(kind)) =>
             {
-                Some(ProviderTarget::OpenAiChat { model: model(rest, "chat") })
+                Some(ProviderTarget::OpenAi { model: model(rest, "chat"), api: OpenAiApi::Chat })
             }
             Some(("anthropic", rest)) if !rest.starts_with("claude-agent") => {
                 Some(ProviderTarget::AnthropicMessages { model: model(rest, "messages") })
