@@ -91,7 +91,7 @@ pub(crate) struct RunAggregator<'w> {
     gates: GateJudge<'w>,
     hash: RecordHasher,
     claim: RunClaim,
-    counts: RunCounts,
+    counts: OutcomeTotals,
     /// Index of the next trial.
     next: u64,
 }
@@ -100,7 +100,7 @@ impl<'w> RunAggregator<'w> {
     pub(crate) fn new(workspace: &'w Workspace, trials: TrialList<'w>, claim: RunClaim) -> Self {
         let gates = GateJudge::new(workspace, &claim).with_subject_order(&trials.subjects());
         let hash = RecordHasher::new(&claim, trials.workspace_hash().unwrap_or(&workspace.hash));
-        Self { trials, workspace, gates, hash, claim, counts: RunCounts::default(), next: 0 }
+        Self { trials, workspace, gates, hash, claim, counts: OutcomeTotals::default(), next: 0 }
     }
 
     /// Makes [`Self::is_decided`] know the cases of the plan.
@@ -193,7 +193,7 @@ impl<'w> RunAggregator<'w> {
 
 /// Counters of a run whose trials are added in plan order.
 #[derive(Debug, Default)]
-struct RunCounts {
+struct OutcomeTotals {
     outcomes: OutcomeCounts,
     unscored: u64,
     rubrics_not_judged: u64,
@@ -210,7 +210,7 @@ struct RunCounts {
     current_case: Option<FlakyCase>,
 }
 
-impl RunCounts {
+impl OutcomeTotals {
     fn add(&mut self, ended: &EndedTrial, outcome: CaseOutcome) {
         let EndedTrial { trial: Trial { case, subject, .. }, ending, scores, .. } = ended;
         self.outcomes.add(outcome);

@@ -322,7 +322,7 @@ fn is_part_of_conversation(first: &Value) -> bool {
 /// Traces that may still grow.
 #[derive(Default)]
 struct OpenTraces {
-    open: BTreeMap<String, OpenTrace>,
+    open: BTreeMap<String, BufferedTrace>,
     by_age: BTreeMap<u64, String>,
     /// Traces that were made into recordings before the end, so that later spans are noticed.
     closed: BTreeSet<u64>,
@@ -331,7 +331,7 @@ struct OpenTraces {
 }
 
 #[derive(Default)]
-struct OpenTrace {
+struct BufferedTrace {
     spans: Vec<otlp::TraceSpan>,
     bytes: usize,
     touched: u64,
@@ -357,7 +357,7 @@ impl OpenTraces {
         self.by_age.insert(self.clock, trace);
     }
 
-    fn close_oldest(&mut self) -> Option<(String, OpenTrace)> {
+    fn close_oldest(&mut self) -> Option<(String, BufferedTrace)> {
         let (_, trace) = self.by_age.pop_first()?;
         let open = self.open.remove(&trace)?;
         self.bytes = self.bytes.saturating_sub(open.bytes);

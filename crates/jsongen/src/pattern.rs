@@ -18,19 +18,19 @@ pub(crate) struct StringPattern {
 
 /// Reason why a pattern cannot be compiled.
 #[derive(Debug)]
-pub(crate) enum PatternError {
+pub(crate) enum PatternDefect {
     /// Look-around, back-references, or not a regular expression.
     Unsupported(String),
     Regex(String),
 }
 
-impl fmt::Display for PatternError {
+impl fmt::Display for PatternDefect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PatternError::Unsupported(source) => {
+            PatternDefect::Unsupported(source) => {
                 write!(f, "{source} is not a supported regular expression (no look-around or back-references)")
             }
-            PatternError::Regex(why) => f.write_str(why),
+            PatternDefect::Regex(why) => f.write_str(why),
         }
     }
 }
@@ -40,7 +40,7 @@ impl fmt::Display for PatternError {
 pub(crate) struct PatternCache(HashMap<String, Arc<StringPattern>>);
 
 impl PatternCache {
-    pub(crate) fn compile(&mut self, source: &str) -> Result<Arc<StringPattern>, PatternError> {
+    pub(crate) fn compile(&mut self, source: &str) -> Result<Arc<StringPattern>, PatternDefect> {
         if let Some(known) = self.0.get(source) {
             return Ok(Arc::clone(known));
         }
@@ -52,10 +52,10 @@ impl PatternCache {
 
 impl StringPattern {
     /// Compiles an ECMA-262 pattern, where `\d` is ASCII only.
-    fn new(source: &str) -> Result<Self, PatternError> {
-        let translated = jsonschema_regex::to_rust_regex(source).map_err(|()| PatternError::Unsupported(source.to_owned()))?;
-        let regex = Regex::new(&translated).map_err(|error| PatternError::Regex(error.to_string()))?;
-        let hir = regex_syntax::parse(&translated).map_err(|error| PatternError::Regex(error.to_string()))?;
+    fn new(source: &str) -> Result<Self, PatternDefect> {
+        let translated = jsonschema_regex::to_rust_regex(source).map_err(|()| PatternDefect::Unsupported(source.to_owned()))?;
+        let regex = Regex::new(&translated).map_err(|error| PatternDefect::Regex(error.to_string()))?;
+        let hir = regex_syntax::parse(&translated).map_err(|error| PatternDefect::Regex(error.to_string()))?;
         Ok(Self { hir, regex })
     }
 

@@ -13,14 +13,14 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Failure of a trial by its causes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum FailureCauses {
+pub(super) enum ReproducedFailure {
     /// Attack that was read and reached a signature, a broadcast or a state.
     Breach(BTreeSet<OracleId>),
     /// Case that failed.
     Failed(BTreeSet<ScorerName>),
 }
 
-impl FailureCauses {
+impl ReproducedFailure {
     /// Returns the causes for which a trial failed; `None` if it did not.
     pub(super) fn of_trial(workspace: &Workspace, case: &Case, trial: &ScoredTrial) -> Option<Self> {
         if case.attack.is_some() {
@@ -28,7 +28,7 @@ impl FailureCauses {
             // An attack that was not read counts for nothing, so it would be no reproducer.
             let breaches = outcome.violated.iter().filter(|(_, violation)| outcome.exercised && violation.effect.is_breach());
             let oracles: BTreeSet<OracleId> = breaches.map(|(oracle, _)| *oracle).collect();
-            return (!oracles.is_empty()).then_some(FailureCauses::Breach(oracles));
+            return (!oracles.is_empty()).then_some(ReproducedFailure::Breach(oracles));
         }
         if case_outcome(&trial.transcript.ending, &trial.scores) != CaseOutcome::Failed {
             return None;
@@ -37,23 +37,23 @@ impl FailureCauses {
         let violated: BTreeSet<ScorerName> = violated.collect();
         // `case_pass` sums up the others.
         let others: BTreeSet<ScorerName> = violated.iter().filter(|name| **name != ScorerId::CasePass).cloned().collect();
-        Some(FailureCauses::Failed(if others.is_empty() { violated } else { others }))
+        Some(ReproducedFailure::Failed(if others.is_empty() { violated } else { others }))
     }
 
     /// Returns whether another failure has a cause in common.
     pub(super) fn shares_cause(&self, other: &Self) -> bool {
         match (self, other) {
-            (FailureCauses::Breach(own), FailureCauses::Breach(other)) => !own.is_disjoint(other),
-            (FailureCauses::Failed(own), FailureCauses::Failed(other)) => !own.is_disjoint(other),
-            (FailureCauses::Breach(_), FailureCauses::Failed(_)) | (FailureCauses::Failed(_), FailureCauses::Breach(_)) => false,
+            (ReproducedFailure::Breach(own), ReproducedFailure::Breach(other)) => !own.is_disjoint(other),
+            (ReproducedFailure::Failed(own), ReproducedFailure::Failed(other)) => !own.is_disjoint(other),
+            (ReproducedFailure::Breach(_), ReproducedFailure::Failed(_)) | (ReproducedFailure::Failed(_), ReproducedFailure::Breach(_)) => false,
         }
     }
 
     /// Returns the ids of the causes.
     pub(super) fn names(&self) -> Vec<String> {
         match self {
-            FailureCauses::Breach(oracles) => oracles.iter().map(|oracle| oracle.word().to_owned()).collect(),
-            FailureCauses::Failed(scorers) => scorers.iter().map(ToString::to_string).collect(),
+            ReproducedFailure::Breach(oracles) => oracles.iter().map(|oracle| oracle.word().to_owned()).collect(),
+            ReproducedFailure::Failed(scorers) => scorers.iter().map(ToString::to_string).collect(),
         }
     }
 }
@@ -108,9 +108,9 @@ mod tests {
 
     #[test]
     fn causes_of_different_kinds_share_nothing() {
-        let breach = |oracles: &[OracleId]| FailureCauses::Breach(oracles.iter().copied().collect());
+        let breach = |oracles: &[OracleId]| ReproducedFailure::Breach(oracles.iter().copied().collect());
         assert!(breach(&[OracleId::Flow, OracleId::Cap]).shares_cause(&breach(&[OracleId::Cap])));
         assert!(!breach(&[OracleId::Flow]).shares_cause(&breach(&[OracleId::Cap])));
-        assert!(!breach(&[OracleId::Flow]).shares_cause(&FailureCauses::Failed(BTreeSet::new())));
+        assert!(!breach(&[OracleId::Flow]).shares_cause(&ReproducedFailure::Failed(BTreeSet::new())));
     }
 }

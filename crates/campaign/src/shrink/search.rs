@@ -2,7 +2,7 @@
 
 use super::ShrinkError;
 use super::case_text::CaseText;
-use super::failure::{FailureCauses, MeasuredRate};
+use super::failure::{MeasuredRate, ReproducedFailure};
 use super::shrunk_case::{CaseSize, ShrunkCase};
 use crate::execute::VariantPlayer;
 use attack::DeltaDebugger;
@@ -52,7 +52,7 @@ pub(super) struct ShrinkSearch<'w> {
     player: VariantPlayer,
     workspace: &'w Workspace,
     limits: ShrinkLimits,
-    causes: FailureCauses,
+    causes: ReproducedFailure,
     first: MeasuredRate,
     rule: AcceptanceRule,
     /// The reference passes the original, so it must pass every candidate: otherwise the case would fail for everybody.
@@ -76,7 +76,7 @@ impl<'w> ShrinkSearch<'w> {
         limits: ShrinkLimits,
     ) -> Result<Self, ShrinkError> {
         let case = text.read(workspace)?;
-        let (mut first, mut causes) = (MeasuredRate::default(), None::<FailureCauses>);
+        let (mut first, mut causes) = (MeasuredRate::default(), None::<ReproducedFailure>);
         // A failure that was not seen gets twice as many tries.
         while first.of < limits.first || (first.failed == 0 && first.of < 2 * limits.first) {
             let found = failure(&mut player, workspace, &case).await?;
@@ -174,12 +174,12 @@ impl<'w> ShrinkSearch<'w> {
 }
 
 /// Plays a trial and returns why it failed, if it did.
-async fn failure(player: &mut VariantPlayer, workspace: &Workspace, case: &Case) -> Result<Option<FailureCauses>, ShrinkError> {
+async fn failure(player: &mut VariantPlayer, workspace: &Workspace, case: &Case) -> Result<Option<ReproducedFailure>, ShrinkError> {
     let trial = player.play(case).await;
     if !trial.transcript.ending.is_scorable() {
         return Err(ShrinkError::Aborted(format!("{:?}", trial.transcript.ending)));
     }
-    Ok(FailureCauses::of_trial(workspace, case, &trial))
+    Ok(ReproducedFailure::of_trial(workspace, case, &trial))
 }
 
 #[cfg(test)]

@@ -116,7 +116,10 @@ impl MissingEvidence {
     }
 }
 
-type AssertionFn = fn(&CaseAssertion, &AssertionInput<'_>) -> Result<AssertionFinding, MissingEvidence>;
+/// Finding of an assertion, or the evidence that it lacks.
+type FindingResult = Result<AssertionFinding, MissingEvidence>;
+
+type AssertionFn = fn(&CaseAssertion, &AssertionInput<'_>) -> FindingResult;
 
 /// All types with their function.
 static ASSERTIONS: &[(AssertionType, AssertionFn)] = &[

@@ -1,12 +1,10 @@
 //! Assertions on the response of a provider: `finish-reason`, `perplexity`, `guardrails`, `skill-used`, `is-valid-openai-tools-call`.
 
 use super::trace_spans::matches_glob;
-use super::{AssertionFinding, AssertionInput, AssertionMode, MissingEvidence};
+use super::{AssertionFinding, AssertionInput, AssertionMode, FindingResult, MissingEvidence};
 use model::JsonSchema;
 use model::suite::{AssertionValue, CaseAssertion, SkillExpectation};
 use serde_json::Value;
-
-type FindingResult = Result<AssertionFinding, MissingEvidence>;
 
 fn response<'a>(input: &AssertionInput<'a>, key: &str) -> Option<&'a Value> {
     input.response.and_then(|response| response.get(key)).filter(|value| !value.is_null())

@@ -3,11 +3,9 @@
 
 use super::equals::same_json;
 use super::trace_spans::{TraceSpan, matches_glob};
-use super::{AssertionFinding, AssertionInput, MissingEvidence};
+use super::{AssertionFinding, AssertionInput, FindingResult, MissingEvidence};
 use model::suite::{AssertionValue, CaseAssertion, StepExpectation, StepPattern};
 use serde_json::{Map, Value};
-
-type FindingResult = Result<AssertionFinding, MissingEvidence>;
 
 /// Step of an agent.
 #[derive(Debug, Clone, PartialEq)]

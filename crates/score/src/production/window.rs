@@ -61,13 +61,13 @@ fn slices(gate: &Gate, traces: &[&TraceScores]) -> Vec<Option<String>> {
 }
 
 /// Reading of one trace for a gate.
-struct TraceReading<'t> {
+struct WindowReading<'t> {
     trace: &'t TraceScores,
     score: &'t Score,
     reading: &'t Reading,
 }
 
-fn readings<'t>(workspace: &Workspace, gate: &Gate, slice: Option<&str>, traces: &[&'t TraceScores]) -> Vec<TraceReading<'t>> {
+fn readings<'t>(workspace: &Workspace, gate: &Gate, slice: Option<&str>, traces: &[&'t TraceScores]) -> Vec<WindowReading<'t>> {
     let mut found = vec![];
     for trace in traces.iter().filter(|trace| is_selected(workspace, gate, trace)) {
         for score in trace.scores.iter().filter(|score| score.scorer == gate.scorer.value) {
@@ -78,7 +78,7 @@ fn readings<'t>(workspace: &Workspace, gate: &Gate, slice: Option<&str>, traces:
                 (Some(SliceAxis::Profile | SliceAxis::Asi), _) => None,
                 (Some(SliceAxis::Agent | SliceAxis::Skill) | None, _) => Some(&score.reading),
             };
-            found.extend(reading.map(|reading| TraceReading { trace, score, reading }));
+            found.extend(reading.map(|reading| WindowReading { trace, score, reading }));
         }
     }
     found
@@ -94,8 +94,8 @@ fn is_selected(workspace: &Workspace, gate: &Gate, trace: &TraceScores) -> bool 
     }
 }
 
-fn judge(workspace: &Workspace, gate: &Gate, slice: Option<String>, readings: &[TraceReading<'_>]) -> GateResult {
-    let exercised: Vec<&TraceReading<'_>> = readings.iter().filter(|reading| reading.reading.is_exercised()).collect();
+fn judge(workspace: &Workspace, gate: &Gate, slice: Option<String>, readings: &[WindowReading<'_>]) -> GateResult {
+    let exercised: Vec<&WindowReading<'_>> = readings.iter().filter(|reading| reading.reading.is_exercised()).collect();
     let traces: BTreeSet<&str> = exercised.iter().map(|reading| reading.trace.trace.as_str()).collect();
     let tallies: Vec<WeightedTally> = exercised.iter().filter_map(|reading| tally(reading)).collect();
     let rate = WeightedRate::of(tallies.clone());
@@ -144,14 +144,14 @@ fn judge(workspace: &Workspace, gate: &Gate, slice: Option<String>, readings: &[
     }
 }
 
-fn tally(reading: &TraceReading<'_>) -> Option<WeightedTally> {
+fn tally(reading: &WindowReading<'_>) -> Option<WeightedTally> {
     match reading.reading {
         Reading::Tally { hit, of } => Some(WeightedTally { hit: *hit as f64, of: *of as f64, weight: reading.trace.weight }),
         Reading::Level(_) | Reading::Unscorable { .. } => None,
     }
 }
 
-fn aggregate(aggregate: GateAggregate, readings: &[&TraceReading<'_>], rate: Option<WeightedRate>) -> Option<f64> {
+fn aggregate(aggregate: GateAggregate, readings: &[&WindowReading<'_>], rate: Option<WeightedRate>) -> Option<f64> {
     let levels = || {
         readings.iter().filter_map(|reading| match reading.reading {
             Reading::Level(level) => Some((*level, reading.trace.weight)),
@@ -178,7 +178,7 @@ fn aggregate(aggregate: GateAggregate, readings: &[&TraceReading<'_>], rate: Opt
     }
 }
 
-fn worst(gate: &Gate, readings: &[&TraceReading<'_>]) -> Vec<WorstCase> {
+fn worst(gate: &Gate, readings: &[&WindowReading<'_>]) -> Vec<WorstCase> {
     let breaks = |reading: &Reading| match reading {
         Reading::Tally { hit, of } => hit < of,
         Reading::Level(level) => !gate.bound.holds(*level),

@@ -7,7 +7,7 @@ use super::filter_query::{bounded, trial_filter};
 use super::live::progress;
 use super::run_data::RunData;
 use super::store_pool::PooledStore;
-use super::trial_search::{FoundTrials, find_trials};
+use super::trial_search::{SearchResults, find_trials};
 use crate::pages::{
     self, CompareChoice, ComparePage, FilterQuery, GateHistory, PageAssets, RawTrial, RedTeamPage, RunPage, RunsPage, SearchPage,
     TrialInput, TrialPair, TrialView, TrialsPage,
@@ -221,9 +221,9 @@ async fn search(State(state): Viewer, Query(query): Query<FilterQuery>, Query(po
         let note = index_note(state, pooled);
         let before =
             position.before.split_once('-').and_then(|(run, n)| Some(SearchPosition { run: run.parse().ok()?, n: n.parse().ok()? }));
-        let FoundTrials { trials, next } = match &pooled.index {
+        let SearchResults { trials, next } = match &pooled.index {
             Some(index) => find_trials(pooled, index, &filter, before)?,
-            None => FoundTrials { trials: vec![], next: None },
+            None => SearchResults { trials: vec![], next: None },
         };
         let next = next.map(|at| format!("{}-{}", at.run, at.n));
         Ok(pages::search_page(&SearchPage { filter: &query, found: &trials, next, note }))

@@ -15,7 +15,7 @@ const MAX_BATCHES: usize = 6;
 const MAX_EVENTS_BYTES: usize = 1 << 20;
 
 /// Trials that were found, and the place at which the next page begins.
-pub(super) struct FoundTrials {
+pub(super) struct SearchResults {
     pub trials: Vec<FoundTrial>,
     pub next: Option<SearchPosition>,
 }
@@ -27,7 +27,7 @@ pub(super) fn find_trials(
     index: &SearchIndex,
     filter: &TrialFilter,
     before: Option<SearchPosition>,
-) -> Result<FoundTrials, StoreError> {
+) -> Result<SearchResults, StoreError> {
     let mut found = find_batch(pooled, index, filter, before)?;
     for _ in 1..MAX_BATCHES {
         match found.next {
@@ -43,7 +43,7 @@ fn find_batch(
     index: &SearchIndex,
     filter: &TrialFilter,
     before: Option<SearchPosition>,
-) -> Result<FoundTrials, StoreError> {
+) -> Result<SearchResults, StoreError> {
     let places = index.find_before(&filter.terms, before, MAX_MATCHES)?;
     let next = if places.len() < MAX_MATCHES { None } else { places.last().copied() };
     let mut by_run: BTreeMap<i64, Vec<u64>> = BTreeMap::new();
@@ -56,13 +56,13 @@ fn find_batch(
         let id = model::short_id(&id).to_owned();
         for trial in pooled.store.trials_at(run, filter, &positions)?.into_iter().rev() {
             if trials.len() == MOST {
-                return Ok(FoundTrials { trials, next: last });
+                return Ok(SearchResults { trials, next: last });
             }
             last = Some(SearchPosition { run, n: trial.n });
             trials.push(found_trial(pooled, (run, &id), trial, &words)?);
         }
     }
-    Ok(FoundTrials { trials, next })
+    Ok(SearchResults { trials, next })
 }
 
 fn found_trial(pooled: &PooledStore, (run, id): (i64, &str), trial: TrialListing, words: &[String]) -> Result<FoundTrial, StoreError> {

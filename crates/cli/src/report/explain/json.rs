@@ -1,6 +1,6 @@
 //! Explanation as JSON.
 
-use super::tool_facts::ToolFacts;
+use super::tool_facts::ToolUses;
 use super::{ExplainExamples, ExplainTopic, ScoredExample};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -42,7 +42,7 @@ fn topic_json(io: &CliOutput, topic: &ExplainTopic<'_>, examples: ExplainExample
         }
         ExplainTopic::ExternalScorer(workspace, scorer) => external_scorer_json(io, workspace, scorer),
         ExplainTopic::Gate(_, gate) => gate_json(io, gate),
-        ExplainTopic::Tool(workspace, tool) => tool_json(io, &ToolFacts::of(workspace, tool)),
+        ExplainTopic::Tool(workspace, tool) => tool_json(io, &ToolUses::of(workspace, tool)),
     }
 }
 
@@ -82,8 +82,8 @@ fn gate_json(io: &CliOutput, gate: &Gate) -> Value {
         "min_cases": gate.min_cases, "tiers": tiers, "at": io.location(&gate.at) })
 }
 
-fn tool_json(io: &CliOutput, facts: &ToolFacts<'_>) -> Value {
-    let ToolFacts { tool, capability, risk, profiles, agents, cases } = facts;
+fn tool_json(io: &CliOutput, facts: &ToolUses<'_>) -> Value {
+    let ToolUses { tool, capability, risk, profiles, agents, cases } = facts;
     json!({ "name": tool.name.value, "kind": "tool", "manual": tool.description.value, "category": tool.category, "capability": capability,
         "risk": risk, "acts": tool.acts.value.word(), "input_schema": tool.listing().input_schema, "profiles": profiles, "agents": agents,
         "cases": cases, "at": io.location(&tool.at) })

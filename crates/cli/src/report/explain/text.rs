@@ -1,6 +1,6 @@
 //! Explanation as text.
 
-use super::tool_facts::ToolFacts;
+use super::tool_facts::ToolUses;
 use super::{ExplainExamples, ExplainTopic, ScoredExample};
 use crate::io::CliOutput;
 use crate::report::escape_control;
@@ -31,7 +31,7 @@ fn topic_text(io: &CliOutput, topic: &ExplainTopic<'_>, examples: ExplainExample
         ExplainTopic::Fault(fault) => fault_text(io, fault),
         ExplainTopic::ExternalScorer(workspace, scorer) => external_scorer_text(io, workspace, scorer),
         ExplainTopic::Gate(workspace, gate) => gate_text(io, workspace, gate),
-        ExplainTopic::Tool(workspace, tool) => tool_text(io, &ToolFacts::of(workspace, tool)),
+        ExplainTopic::Tool(workspace, tool) => tool_text(io, &ToolUses::of(workspace, tool)),
     }
 }
 
@@ -73,7 +73,7 @@ fn check_text(io: &CliOutput, check: &dyn Check) -> String {
         let mut found = FindingCollector::of(check.id(), 1);
         check.check(&workspace, &mut found);
         for finding in found.finish().findings.iter().take(3) {
-            text.push_str(&format!("  {}  {}  {}\n", finding.at, finding.what, finding.remedy));
+            text.push_str(&format!("  {}  {}; {}\n", finding.at, finding.what, finding.remedy));
         }
     }
     text
@@ -137,8 +137,8 @@ fn gate_text(io: &CliOutput, workspace: &Workspace, gate: &Gate) -> String {
     text
 }
 
-fn tool_text(io: &CliOutput, facts: &ToolFacts<'_>) -> String {
-    let ToolFacts { tool, capability, risk, profiles, agents, cases } = facts;
+fn tool_text(io: &CliOutput, facts: &ToolUses<'_>) -> String {
+    let ToolUses { tool, capability, risk, profiles, agents, cases } = facts;
     let schema = tool.listing().input_schema;
     let is_required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
     let params = tool.params.iter().map(|(name, param)| {

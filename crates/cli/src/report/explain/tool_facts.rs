@@ -3,7 +3,7 @@
 use model::suite::ExpectedCalls;
 use model::{RiskLayer, Tool, ToolCapability, Workspace};
 
-pub(super) struct ToolFacts<'w> {
+pub(super) struct ToolUses<'w> {
     pub(super) tool: &'w Tool,
     pub(super) capability: &'static str,
     pub(super) risk: &'static str,
@@ -13,7 +13,7 @@ pub(super) struct ToolFacts<'w> {
     pub(super) cases: usize,
 }
 
-impl<'w> ToolFacts<'w> {
+impl<'w> ToolUses<'w> {
     pub(super) fn of(workspace: &'w Workspace, tool: &'w Tool) -> Self {
         let in_profile = |profile: &&model::ToolProfile| profile.select(&workspace.tools).iter().any(|one| one.name == tool.name);
         let of_agent = |agent: &&model::Agent| agent.tools.iter().any(|name| tool.has_name(name));
