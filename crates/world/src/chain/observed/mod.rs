@@ -97,7 +97,7 @@ impl ChainReader {
         let block = BlockInfo { number: receipt.block, unix_s };
         let receipt = Receipt { status, gas_used: receipt.gas_used, output, logs: receipt.logs, block, changes };
         let mut mined = decode_mined(&self.book, &signed.tx, signed.nonce, &receipt);
-        add_token_effects(&self.book, &mut mined, &receipt);
+        add_token_effects(&self.book, &signed.tx, &mut mined, &receipt);
         let to = signed.tx.to.unwrap_or_default();
         Ok(ObservedTransaction { mined, calldata_hash: calldata_hash(self.book.chain, to, &signed.tx.data), block: block.number, unix_s })
     }
@@ -211,9 +211,11 @@ fn parse<T: serde::de::DeserializeOwned>(method: &str, value: Value) -> Result<T
 }
 
 /// Adds the changes of tokens that logs tell. The layout of foreign contracts is unknown, so that their storage tells nothing.
-fn add_token_effects(book: &AddressBook, mined: &mut MinedTransaction, receipt: &Receipt) {
+fn add_token_effects(book: &AddressBook, tx: &Tx, mined: &mut MinedTransaction, receipt: &Receipt) {
     mined.effects.retain(|effect| !matches!(effect, Effect::Unexplained { .. }));
-    mined.effects.extend(token_logs::token_effects(book, &receipt.logs));
+    let mut effects = token_logs::token_effects(book, &receipt.logs);
+    token_logs::raise_to_signed(book, tx, receipt.status == TxStatus::Success, &mut effects);
+    mined.effects.extend(effects);
     mined.effects.sort();
 }
 

@@ -96,6 +96,15 @@ fn lies_are_refused_at_once() {
         ("lacks the event", TOKEN, |r| set(r, RECEIPT, "logs", json!([]))),
         ("lacks the event", TOKEN, |r| r[RECEIPT]["result"]["logs"][0]["data"] = json!(B256::with_last_byte(1))),
         ("lacks the event", TOKEN, |r| r[RECEIPT]["result"]["logs"][0]["address"] = json!(PAYEE)),
+        // An event without parties, one of a gain instead of the payment, and a gain beside the payment.
+        ("lacks the event", TOKEN, |r| r[RECEIPT]["result"]["logs"][0]["topics"].as_array_mut().unwrap().truncate(1)),
+        ("lacks the event", TOKEN, |r| r[RECEIPT]["result"]["logs"][0]["topics"].as_array_mut().unwrap().swap(1, 2)),
+        ("does not cause", TOKEN, |r| {
+            let logs = r[RECEIPT]["result"]["logs"].as_array_mut().unwrap();
+            let mut gain = logs[0].clone();
+            gain["topics"].as_array_mut().unwrap().swap(1, 2);
+            logs.push(gain);
+        }),
         ("logs of another transaction", TOKEN, |r| r[RECEIPT]["result"]["logs"][0]["transactionHash"] = json!(B256::repeat_byte(1))),
         ("impossible logs", TOKEN, |r| r[RECEIPT]["result"]["logs"][0]["topics"] = json!(vec![B256::ZERO; 5])),
         ("more gas than", PAYMENT, |r| set(r, RECEIPT, "gasUsed", json!("0xffffffffffffffff"))),
