@@ -216,10 +216,13 @@ impl PgSession {
         let Self { client, statements, .. } = self;
         let client = client.as_ref().ok_or_else(lost)?;
         let (begun, id) = tokio::join!(client.batch_execute("BEGIN"), client.query_one(&own_id, &[]));
-        begun.map_err(PgFault::from)?;
-        let id: String = id.and_then(|row| row.try_get(0)).map_err(PgFault::from)?;
-        match work(PgTransaction { client, statements }).await {
-            Ok(found) => end_transaction(client, found, id).await,
+        let id: Result<String, _> = begun.and_then(|()| id).and_then(|row| row.try_get(0));
+        let ran = match id {
+            Ok(id) => work(PgTransaction { client, statements }).await.map(|found| (found, id)),
+            Err(error) => Err(PgFault::from(error).into()),
+        };
+        match ran {
+            Ok((found, id)) => end_transaction(client, found, id).await,
             Err(error) => {
                 // A connection that cannot roll back is closed, which rolls back too.
                 drop(client.batch_execute("ROLLBACK").await);

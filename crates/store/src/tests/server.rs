@@ -118,6 +118,25 @@ fn a_read_only_server_can_be_read_and_refuses_a_run_before_it_starts() {
     assert_eq!(kind(open(&empty, PgEnvironment::default())), PgFaultKind::ReadOnly);
 }
 
+/// The server forgets the statement that numbers a transaction, so that it fails after its begin.
+#[test]
+fn a_transaction_that_fails_at_its_begin_leaves_the_connection_usable() {
+    let store = TestPlace::postgres().open();
+    let connection = store.postgres().unwrap();
+    let transact =
+        || connection.transact(|mut transaction| Box::pin(async move { transaction.query("SELECT 1", &[]).await.map(|rows| rows.len()) }));
+    assert_eq!(transact().unwrap(), 1);
+    connection
+        .run(|session| {
+            Box::pin(
+                async move { Ok(session.client().await?.batch_execute("DEALLOCATE ALL").await.map_err(crate::postgres::PgFault::from)?) },
+            )
+        })
+        .unwrap();
+    assert!(transact().is_err());
+    assert_eq!(connection.query("SELECT 2", vec![]).unwrap().len(), 1, "the transaction was rolled back");
+}
+
 /// A trigger answers as a server without room does.
 #[test]
 fn a_full_disk_stops_the_journal_and_nothing_follows() {
