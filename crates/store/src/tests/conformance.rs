@@ -334,6 +334,17 @@ pub(super) fn budget_and_verdicts_change(place: &TestPlace) {
     assert!(store.run(run + 1).unwrap().is_none());
 }
 
+/// A page lists runs and reads their verdicts by another statement.
+pub(super) fn runs_removed_after_they_were_listed_have_no_verdicts(place: &TestPlace) {
+    let store = place.open();
+    let runs = ["first", "second"].map(|id| begin(&store, id, &outline("a", 3)));
+    let verdicts = GateVerdicts { judgements: vec![], out_of_scope: vec!["a_gate".into()] };
+    runs.iter().for_each(|run| store.set_verdicts(*run, &verdicts, None, "2026-01-01T00:00:09Z").unwrap());
+    let listed = store.list_runs(None, None, 10).unwrap();
+    store.engine.remove_run(runs[1]).unwrap();
+    assert_eq!(store.verdicts_of_listed(&listed).unwrap(), [GateVerdicts::default(), verdicts]);
+}
+
 pub(super) fn concurrent_opens_create_one_store(place: &TestPlace) {
     std::thread::scope(|scope| {
         let openers: Vec<_> = (0..8).map(|_| scope.spawn(|| place.open().runs().unwrap().len())).collect();

@@ -106,6 +106,7 @@ mod engines {
             a_failed_group_leaves_nothing
             counters_and_call_counts_add_up
             budget_and_verdicts_change
+            runs_removed_after_they_were_listed_have_no_verdicts
             concurrent_opens_create_one_store
             a_missing_store_is_not_created_by_a_reader;
         listing:
