@@ -25,6 +25,19 @@ impl Workspace {
         args
     }
 
+    /// Returns whether the call `given` of the tool `from` asks for a trade that arguments of the tool `to` cannot describe: one that fixes the
+    /// bought amount, or one that ends on another chain.
+    pub fn exceeds_args(&self, from: &Tool, to: &Tool, given: &Map<String, Value>) -> bool {
+        let made = PreparedCall { tool: from, given };
+        let is_flag = |name: &str| matches!(name, "exact_output" | "trade_type");
+        let is_end = |kind: &ParamKind| matches!(kind, ParamKind::Chain(Some(ChainRole::Destination)));
+        let has_end = to.params.values().any(|param| param.kind.as_ref().is_some_and(is_end));
+        let id = |value: &Value| self.chain(&text(value)).map(|chain| chain.id);
+        let start = made.first(|kind| matches!(kind, ParamKind::Chain(None | Some(ChainRole::Source)))).and_then(id);
+        let leads_away = made.first(is_end).is_some_and(|end| id(end) != start);
+        (made.fixes_output() && !to.params.keys().any(|name| is_flag(name))) || (leads_away && !has_end)
+    }
+
     fn converted(&self, made: &PreparedCall<'_>, source: &ParamSpec, target: &ParamSpec, value: &Value) -> Option<Value> {
         match (source.kind.as_ref(), target.kind.as_ref()) {
             (Some(ParamKind::Chain(_)), Some(ParamKind::Chain(_))) => {
@@ -106,7 +119,7 @@ fn source_value<'a>(
     Some((spec, given_or_default(from, source, given)?))
 }
 
-fn given_or_default<'a>(tool: &'a Tool, name: &str, given: &'a Map<String, Value>) -> Option<&'a Value> {
+pub(super) fn given_or_default<'a>(tool: &'a Tool, name: &str, given: &'a Map<String, Value>) -> Option<&'a Value> {
     let stated = given.get(name).filter(|value| !value.is_null());
     stated.or_else(|| tool.params.get(name).and_then(|param| param.default.as_ref()))
 }

@@ -40,7 +40,7 @@ fn last_words(evidence: &Evidence<'_>) -> Option<EventText> {
 fn calls(evidence: &Evidence<'_>, name: &str) -> Vec<(u32, EventText)> {
     let wanted = evidence.workspace.tool(name).map_or(name, |tool| tool.name.as_str());
     let made = scored_calls(evidence).into_iter().filter(|call| !call.refused && call.name() == wanted);
-    made.map(|call| (call.call, EventText { event: call.event, text: value_text(call.args) })).collect()
+    made.map(|call| (call.call, EventText { event: call.event, text: value_text(&call.tool_args(evidence.workspace)) })).collect()
 }
 
 /// Returns the result of a call; `None` if it failed or was not answered.

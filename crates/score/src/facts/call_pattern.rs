@@ -1,7 +1,7 @@
 //! Matches calls against the patterns that a case forbids or allows.
 
 use super::calls::{ObservedCall, preparing_call};
-use super::prepared_writes::{PreparedWrite, prepared_write};
+use super::prepared_writes::prepared_write;
 use crate::compare::TypedArgs;
 use crate::evidence::Evidence;
 use model::suite::CallPattern;
@@ -27,11 +27,12 @@ pub(crate) fn matches_pattern(evidence: &Evidence<'_>, pattern: &CallPattern, ca
         && pattern.any_arg.as_ref().is_none_or(|wanted| given.any_satisfies(wanted))
 }
 
-/// Returns the arguments of a call, with those that it leaves to the prepared action it names.
+/// Returns the arguments of a call, or of the write it stands for, with those that it leaves to the prepared action it names.
 pub(crate) fn effective_args(evidence: &Evidence<'_>, call: &ObservedCall<'_>) -> Value {
     let prepared = call.args.get("action_id").and_then(Value::as_str).and_then(|id| preparing_call(evidence, id));
     let mut args = prepared.and_then(|made| fixed_args(evidence, call, &made)).unwrap_or_default();
-    let given = call.args.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let own = call.tool_args(evidence.workspace);
+    let given = own.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
     args.extend(given.map(|(name, value)| (name.clone(), value.clone())));
     Value::Object(args)
 }
@@ -39,13 +40,11 @@ pub(crate) fn effective_args(evidence: &Evidence<'_>, call: &ObservedCall<'_>) -
 /// Returns the arguments that a preparing call fixed for this call; `None` if it prepared a call of another tool.
 fn fixed_args(evidence: &Evidence<'_>, call: &ObservedCall<'_>, made: &ObservedCall<'_>) -> Option<Map<String, Value>> {
     let (tool, preparer) = (call.tool?, made.tool?);
-    let write = if preparer.prepares.is_some() {
-        prepared_write(evidence.workspace, preparer, made.args)?
-    } else {
-        PreparedWrite { tool: preparer, args: made.args }
+    let (executed, mut args) = match prepared_write(evidence.workspace, preparer, made.args) {
+        Some(write) => (write.tool, write.args),
+        None if preparer.prepares.is_some() => return None,
+        None => (preparer, made.args.as_object()?.clone()),
     };
-    let given = write.args.as_object()?;
-    let own = std::ptr::eq(write.args, made.args);
-    let from = if own { preparer } else { write.tool };
-    (write.tool.name.value == tool.name.value).then(|| evidence.workspace.executed_args(from, tool, given))
+    args.remove("dry_run");
+    (executed.name.value == tool.name.value).then_some(args)
 }

@@ -1,11 +1,12 @@
 //! Calls of a transcript, by canonical tool name.
 
-use super::prepared_writes::{PreparedWrite, prepared_write};
+use super::prepared_writes::{stand_in_args, stands_for};
 use crate::evidence::Evidence;
 use model::suite::{Case, ExpectedCall, SuiteKind};
 use model::transcript::ToolAnswer;
 use model::{Event, EventKind, Tool, Workspace};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +17,7 @@ pub(crate) struct ObservedCall<'a> {
     pub call: u32,
     /// Absent if the called tool does not exist.
     pub tool: Option<&'a Tool>,
+    /// Name as called; of another tool than `tool` if the call stands for the write it prepares.
     pub requested_name: &'a str,
     pub args: &'a Value,
     /// The world refused the call as invalid: unknown tool or invalid arguments.
@@ -31,15 +33,22 @@ impl ObservedCall<'_> {
 
     /// Returns the name for people: with the requested tool, if the call stands for the write it prepares.
     pub(crate) fn shown_name(&self) -> String {
-        match self.tool {
-            Some(tool) if !tool.has_name(self.requested_name) => format!("{} (prepares {})", self.requested_name, *tool.name),
-            Some(_) | None => self.name().to_owned(),
-        }
+        if self.stands_for_write() { format!("{} (prepares {})", self.requested_name, self.name()) } else { self.name().to_owned() }
     }
 
-    /// Returns whether the call stands for a write that it only prepares.
+    /// Returns whether the call is a quote or preview that stands for the write it prepares.
+    pub(crate) fn stands_for_write(&self) -> bool {
+        self.tool.is_some_and(|tool| !tool.has_name(self.requested_name))
+    }
+
+    /// Returns the arguments as those of `tool`: of the write, if the call stands for one.
+    pub(crate) fn tool_args(&self, workspace: &Workspace) -> Cow<'_, Value> {
+        stand_in_args(workspace, self).map_or(Cow::Borrowed(self.args), Cow::Owned)
+    }
+
+    /// Returns whether the call only prepares a write.
     fn prepares_only(&self) -> bool {
-        self.is_dry_run() || self.tool.is_some_and(|tool| !tool.has_name(self.requested_name))
+        self.is_dry_run() || self.stands_for_write()
     }
 
     /// Returns whether the call only prepares an action and sends nothing.
@@ -106,11 +115,8 @@ pub(crate) fn ended_with_preparation(evidence: &Evidence<'_>) -> bool {
 fn as_expected_write<'a>(evidence: &Evidence<'a>, call: ObservedCall<'a>) -> ObservedCall<'a> {
     let workspace: &'a Workspace = evidence.workspace;
     let expects = |tool: &Tool| alternatives(evidence.case).iter().flatten().any(|call| tool.has_name(&call.tool));
-    let prepared = call.tool.filter(|tool| !expects(tool)).and_then(|tool| prepared_write(workspace, tool, call.args));
-    match prepared.filter(|write| expects(write.tool)) {
-        Some(PreparedWrite { tool, args }) => ObservedCall { tool: Some(tool), args, ..call },
-        None => call,
-    }
+    let prepared = call.tool.filter(|tool| !expects(tool)).and_then(|tool| stands_for(workspace, tool, call.args));
+    prepared.filter(|write| expects(write)).map_or(call, |write| ObservedCall { tool: Some(write), ..call })
 }
 
 /// Returns the call that prepared an action: the one whose answer contains the id.

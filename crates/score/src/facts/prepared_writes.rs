@@ -1,23 +1,23 @@
-//! Writes that a quote or preview prepares.
+//! Calls that stand for the write they prepare.
 
-use model::{PrepareTarget, Tool, Workspace};
+use super::calls::ObservedCall;
+use model::{PreparedWrite, Tool, Workspace};
 use serde_json::Value;
 
-/// Write that a call prepares, with the arguments for it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PreparedWrite<'a> {
-    pub tool: &'a Tool,
-    pub args: &'a Value,
+/// Returns the write that a call of this tool prepares; `None` if the tool prepares nothing or the arguments select no tool.
+pub(crate) fn prepared_write<'a>(workspace: &'a Workspace, tool: &Tool, args: &Value) -> Option<PreparedWrite<'a>> {
+    workspace.prepared_write(tool, args.as_object()?)
 }
 
-/// Returns the write that a call of this tool prepares; `None` if the tool prepares nothing or the arguments select no tool.
-pub(crate) fn prepared_write<'a>(workspace: &'a Workspace, tool: &Tool, args: &'a Value) -> Option<PreparedWrite<'a>> {
-    let (name, args) = match tool.prepares.as_ref()? {
-        PrepareTarget::Tool(name) => (name, args),
-        PrepareTarget::ByParam { word, args: inside, tools } => {
-            let name = tools.get(args.get(word)?.as_str()?)?;
-            (name, if inside == "all" { args } else { args.get(inside)? })
-        }
-    };
-    Some(PreparedWrite { tool: workspace.tool(name)?, args })
+/// Returns the tool of the write that a quote or preview stands for: the one it prepares, if arguments of that tool describe the trade.
+pub(super) fn stands_for<'a>(workspace: &'a Workspace, tool: &Tool, args: &Value) -> Option<&'a Tool> {
+    let write = prepared_write(workspace, tool, args)?;
+    let is_described = write.is_nested || !workspace.exceeds_args(tool, write.tool, args.as_object()?);
+    is_described.then_some(write.tool)
+}
+
+/// Returns the arguments for the write that a call stands for; `None` if it stands for itself.
+pub(crate) fn stand_in_args(workspace: &Workspace, call: &ObservedCall<'_>) -> Option<Value> {
+    let preparer = workspace.tool(call.requested_name).filter(|_| call.stands_for_write())?;
+    Some(Value::Object(prepared_write(workspace, preparer, call.args)?.args))
 }

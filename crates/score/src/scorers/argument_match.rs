@@ -22,7 +22,7 @@ impl Scorer for ArgumentMatch {
          1,000 equals 1000, base units are converted with the token's decimals, a token may be a symbol or its address on that chain, and \
          0.5 % equals 50 bps. An omitted argument matches if the tool's default is the expected value; a call that names a prepared action has the arguments of \
          that action where it omits them. A case may accept one of several \
-         values (any_of), part of a list or mapping (subset, superset), a mapping with certain keys (keys) or a text (contains, regex). An \
+         values (any_of), a value up to a bound (at_most), part of a list or mapping (subset, superset), a mapping with certain keys (keys) or a text (contains, regex). An \
          argument may be left out if the case says optional, and must be if it says absent; null counts as left out. If the expected tool \
          is not called, or only with calls that were refused as invalid, all its arguments miss. Several calls of one tool are assigned to the expected calls in the best possible way, and the \
          best of several alternatives counts."
@@ -95,8 +95,8 @@ fn tally_arguments(evidence: &Evidence<'_>, expected: &[ExpectedCall], made: &[O
 pub(super) fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made: &ObservedCall<'_>) -> Vec<String> {
     let Some(tool) = made.tool else { return vec!["an unknown tool was called".into()] };
     let executed = effective_args(evidence, made);
-    let (given, written) =
-        (TypedArgs::for_call(evidence.workspace, tool, &executed), TypedArgs::for_call(evidence.workspace, tool, made.args));
+    let own = made.tool_args(evidence.workspace);
+    let (given, written) = (TypedArgs::for_call(evidence.workspace, tool, &executed), TypedArgs::for_call(evidence.workspace, tool, &own));
     // An argument that must be absent may still be one of the preparation.
     let met = |name: &str, wanted: &ArgMatcher| {
         let read = if matches!(wanted, ArgMatcher::Absent) { &written } else { &given };

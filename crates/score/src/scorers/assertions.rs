@@ -150,7 +150,7 @@ fn usage_input(evidence: &Evidence<'_>) -> AssertionInput<'static> {
 /// Returns the calls of the trial as steps. Refused calls were not made.
 fn called_steps(evidence: &Evidence<'_>) -> Vec<TrajectoryStep> {
     let made = scored_calls(evidence).into_iter().filter(|call| !call.refused);
-    made.map(|call| TrajectoryStep::tool_call(call.name(), Some(call.args.clone()))).collect()
+    made.map(|call| TrajectoryStep::tool_call(call.name(), Some(call.tool_args(evidence.workspace).into_owned()))).collect()
 }
 
 /// Returns the clean swap, in a case with these assertions.

@@ -10,31 +10,19 @@ use super::trial_state::TrialState;
 use super::tx_plan::TxPlan;
 use super::world_template::WorldTemplate;
 use model::transcript::{PreparedAction, ToolAnswer, ToolErrorCode};
-use model::{EventKind, PrepareTarget, Tool, Workspace};
+use model::{EventKind, PrepareTarget, PreparedWrite, Workspace};
 use serde_json::{Map, Value, json};
 
-/// Write that a request prepares.
-struct ActionTarget<'a> {
-    tool: &'a Tool,
-    /// Arguments nested in the request for the write; `None` if the request's own arguments apply.
-    inner: Option<Map<String, Value>>,
-}
-
 pub(super) async fn prepare(template: &WorldTemplate, state: &mut TrialState, request: &ToolRequest<'_>) -> Result<ToolAnswer, ToolError> {
-    let ActionTarget { tool, inner } = target(template.workspace(), request)?;
-    let args = match &inner {
-        Some(inner) => {
-            check_schema(tool, inner)?;
-            ToolArgs::new(tool, inner)
-        }
-        None => request.args(),
+    let PreparedWrite { tool, args: fixed, is_nested } = target(template.workspace(), request)?;
+    let args = if is_nested {
+        check_schema(tool, &fixed)?;
+        ToolArgs::new(tool, &fixed)
+    } else {
+        request.args()
     };
     let chain = state.chains.chain_of(tool, &args)?;
     let plan = operations::plan_operation(&mut state.builder(chain).await?, tool, &args).await?;
-    let fixed = match inner {
-        Some(inner) => inner,
-        None => template.workspace().executed_args(request.tool, tool, request.given),
-    };
     let write = ToolRequest { tool, given: &fixed, ..*request };
     let mut answer = freeze(template, state, &write, plan).await?;
     let fixture = state.fixtures(template).answer(request.tool, request.given);
@@ -47,23 +35,25 @@ pub(super) async fn prepare(template: &WorldTemplate, state: &mut TrialState, re
     Ok(ToolAnswer::Result(Value::Object(answer)))
 }
 
-fn target<'a>(workspace: &'a Workspace, request: &ToolRequest<'a>) -> Result<ActionTarget<'a>, ToolError> {
-    let known = |name: &str| {
-        let unknown = || ToolError::new(ToolErrorCode::UnknownPreparedTool, format!("unknown tool {name}"));
-        workspace.tool(name).ok_or_else(unknown)
-    };
+/// Returns the write that a request prepares: that of a quote or preview, or the requested one itself in a dry run.
+fn target<'a>(workspace: &'a Workspace, request: &ToolRequest<'a>) -> Result<PreparedWrite<'a>, ToolError> {
     match &request.tool.prepares {
-        None => Ok(ActionTarget { tool: request.tool, inner: None }),
-        Some(PrepareTarget::Tool(name)) => Ok(ActionTarget { tool: known(name)?, inner: None }),
-        Some(PrepareTarget::ByParam { word: param, args: inside, tools }) => {
-            let chosen = request.args().text(param).unwrap_or_default();
-            let unknown = || {
-                let what = format!("{param}: {} cannot be prepared", quote_value(&chosen));
-                ToolError::new(ToolErrorCode::InvalidArguments, what)
-            };
-            let name = tools.get(&chosen).ok_or_else(unknown)?;
-            let inner = (inside != "all").then(|| request.given.get(inside).and_then(Value::as_object).cloned().unwrap_or_default());
-            Ok(ActionTarget { tool: known(name)?, inner })
+        None => {
+            let args = workspace.executed_args(request.tool, request.tool, request.given);
+            Ok(PreparedWrite { tool: request.tool, args, is_nested: false })
+        }
+        Some(target) => workspace.prepared_write(request.tool, request.given).ok_or_else(|| unknown_target(target, request)),
+    }
+}
+
+fn unknown_target(target: &PrepareTarget, request: &ToolRequest<'_>) -> ToolError {
+    let unknown = |name: &str| ToolError::new(ToolErrorCode::UnknownPreparedTool, format!("unknown tool {name}"));
+    match target {
+        PrepareTarget::Tool(name) => unknown(name),
+        PrepareTarget::ByParam { word, tools, .. } => {
+            let chosen = request.args().text(word).unwrap_or_default();
+            let none = || ToolError::new(ToolErrorCode::InvalidArguments, format!("{word}: {} cannot be prepared", quote_value(&chosen)));
+            tools.get(&chosen).map_or_else(none, |name| unknown(name))
         }
     }
 }
