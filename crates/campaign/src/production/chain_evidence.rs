@@ -26,6 +26,9 @@ const MAX_SKEW_S: u64 = 120;
 pub(super) struct NamedTransaction {
     pub(super) chain: u64,
     pub(super) hash: String,
+    /// Arrival of the trace, or the time at which it named the transaction if it grew again since, milliseconds since 1970. The caller
+    /// fills this.
+    pub(super) named_ms: u64,
 }
 
 /// Chains whose transactions are read.
@@ -49,7 +52,7 @@ impl<'w> ObservedChains<'w> {
         let mut named: Vec<NamedTransaction> = vec![];
         for found in reading.facts.transactions.iter().filter(|found| self.is_sent(found)) {
             let Some(chain) = self.chain_of(found) else { continue };
-            let transaction = NamedTransaction { chain, hash: found.hash.clone() };
+            let transaction = NamedTransaction { chain, hash: found.hash.clone(), named_ms: 0 };
             if !named.contains(&transaction) && named.len() < MAX_TRANSACTIONS {
                 named.push(transaction);
             }
@@ -74,7 +77,7 @@ impl<'w> ObservedChains<'w> {
         self.remove_claims(&mut reading.recording.transcript.events);
         for (named, answer) in answers {
             match answer {
-                ReceiptAnswer::Decoded(read) => self.attach_one(reading, &named.hash, read),
+                ReceiptAnswer::Decoded(read) => self.attach_one(reading, named, read),
                 ReceiptAnswer::NotDecoded { why } => note(&mut reading.facts.undecoded, format!("{}: {why}", named.hash)),
             }
         }
@@ -95,7 +98,8 @@ impl<'w> ObservedChains<'w> {
         });
     }
 
-    /// Returns the transactions of the transcript that took something from a wallet, with their values.
+    /// Returns the transactions of the transcript that took something from a wallet, with their values. One that a relayer sent counts in
+    /// full for each wallet that it took from.
     pub(super) fn spent(
         &self,
         reading: &TraceReading,
@@ -113,14 +117,28 @@ impl<'w> ObservedChains<'w> {
                 ReceiptAnswer::Decoded(_) | ReceiptAnswer::NotDecoded { .. } => None,
             });
             let Some((named, read)) = read else { continue };
-            let wallet = if what.from.own { what.from.address.to_ascii_lowercase() } else { "other wallets".to_owned() };
-            let (chain, hash) = (named.chain, named.hash.clone());
-            spent.push(SpentTransaction { chain, hash, wallet, nonce: what.nonce, at_s: read.unix_s, usd: value.usd });
+            spent.extend(payers(what).into_iter().map(|wallet| SpentTransaction {
+                chain: named.chain,
+                hash: named.hash.clone(),
+                wallet,
+                nonce: what.nonce,
+                at_s: read.unix_s,
+                micros: value.micros,
+            }));
         }
         spent
     }
 
-    fn attach_one(&self, reading: &mut TraceReading, hash: &str, read: &ObservedTransaction) {
+    /// Returns the earliest begin of a trace, in seconds. Its spans state a begin, of which the earliest counts; they arrive before the
+    /// trace is too old.
+    fn begin_s(&self, start_ns: u64, named_ms: u64) -> u64 {
+        let arrived_s = (named_ms / 1000).saturating_sub(self.workspace.production.max_age_s.saturating_add(MAX_SKEW_S));
+        (start_ns / 1_000_000_000).max(arrived_s)
+    }
+
+    fn attach_one(&self, reading: &mut TraceReading, named: &NamedTransaction, read: &ObservedTransaction) {
+        let hash = named.hash.as_str();
+        let begin_s = self.begin_s(reading.facts.start_ns, named.named_ms);
         let events = &mut reading.recording.transcript.events;
         let names = |event: &Event| matches!(&event.happened, EventKind::Answered { answer, .. } if answer_names(answer, hash));
         let at = events.iter().position(names);
@@ -128,7 +146,6 @@ impl<'w> ObservedChains<'w> {
             let from = &read.mined.from.address;
             return note(&mut reading.facts.contradictions, format!("{hash} was sent by {from} and touches no wallet of the agents"));
         }
-        let begin_s = reading.facts.start_ns / 1_000_000_000;
         if read.unix_s.saturating_add(MAX_SKEW_S) < begin_s {
             return note(&mut reading.facts.undecoded, format!("{hash} was mined {} s before the trace began", begin_s - read.unix_s));
         }
@@ -203,6 +220,29 @@ fn action_of(events: &[Event], call: Option<u32>) -> Option<String> {
     args.get("action_id")?.as_str().map(str::to_owned)
 }
 
+/// Returns the wallets that a transaction takes from: its sender, or those whose balances fell if another account sent it.
+fn payers(mined: &MinedTransaction) -> BTreeSet<String> {
+    let fell = |before: &str, after: &str| base_units(before).zip(base_units(after)).is_none_or(|(before, after)| after < before);
+    let lowered = |effect: &Effect| match effect {
+        Effect::Balance { holder, before, after, .. } if holder.own && fell(before, after) => Some(holder.address.to_ascii_lowercase()),
+        Effect::Balance { .. } | Effect::Allowance { .. } | Effect::Position { .. } | Effect::Code { .. } | Effect::Unexplained { .. } => {
+            None
+        }
+    };
+    let payers: BTreeSet<String> = mined.effects.iter().filter_map(lowered).collect();
+    match (mined.from.own, payers.is_empty()) {
+        (true, _) => [mined.from.address.to_ascii_lowercase()].into(),
+        (false, false) => payers,
+        (false, true) => ["other wallets".to_owned()].into(),
+    }
+}
+
+/// Returns base units in a form that compares by size; absent if the text is no number.
+fn base_units(text: &str) -> Option<(usize, &str)> {
+    let digits = text.trim_start_matches('0');
+    (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then_some((digits.len(), digits))
+}
+
 /// Returns whether a wallet of the agents sent the transaction, or was changed by it.
 fn concerns_wallets(mined: &MinedTransaction) -> bool {
     let is_own = |effect: &Effect| match effect {
@@ -236,6 +276,14 @@ pub(super) fn add_misses(scores: &mut [Score], of: &[ScorerId], reasons: &[Strin
     }
 }
 
+/// Makes some scores unscorable if there is a reason, except for misses that were seen.
+pub(super) fn withhold_some(scores: &mut [Score], of: &[ScorerId], reasons: &[String]) {
+    let Some(why) = reasons.first() else { return };
+    for score in scores.iter_mut().filter(|score| !score.reading.is_violation() && of.iter().any(|id| score.scorer == *id)) {
+        change(score, reasons, |_| Reading::Unscorable { why: why.clone() });
+    }
+}
+
 /// Makes a trace that is incomplete unscorable, except for misses that were seen.
 pub(super) fn withhold_hits(scores: &mut [Score], why: &str) {
     for score in scores.iter_mut().filter(|score| !score.reading.is_violation()) {
@@ -258,8 +306,15 @@ pub(super) struct SpentTransaction {
     pub(super) nonce: u64,
     /// Time of its block, seconds since 1970.
     pub(super) at_s: u64,
-    /// Absent if a token has no price.
-    pub(super) usd: Option<f64>,
+    /// Millionths of a dollar; absent if a token has no price.
+    pub(super) micros: Option<u64>,
+}
+
+impl SpentTransaction {
+    /// Returns the value in dollars.
+    pub(super) fn usd(&self) -> Option<f64> {
+        self.micros.map(|micros| micros as f64 / 1e6)
+    }
 }
 
 /// Returns the reading with a miss.
@@ -273,6 +328,7 @@ fn missed(reading: &Reading) -> Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::transcript::AddressInfo;
 
     fn scores() -> Vec<Score> {
         [ScorerId::SafetyPipeline, ScorerId::QuoteFreshness, ScorerId::Ids]
@@ -307,6 +363,99 @@ mod tests {
         let mut unseen = vec![Score::new(ScorerId::SpendingLimit, Reading::not_exercised(), vec![])];
         hold_against_chain(&mut unseen, &["unknown".to_owned()], &[]);
         assert!(matches!(unseen[0].reading, Reading::Unscorable { .. }), "a write that is not seen may be a miss");
+    }
+
+    const WALLET: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+    /// Arrival of the trace, and the hash that it names.
+    const NOW_S: u64 = 1_800_000_000;
+    const HASH: &str = "0xabababababababababababababababababababababababababababababababab";
+
+    fn workspace() -> Workspace {
+        let mut workspace = Workspace::clone(&testkit::reference_workspace());
+        workspace.production.rpc.insert(8453, model::RpcSource::Env("NODE".into()));
+        workspace
+    }
+
+    fn party(address: &str, own: bool) -> AddressInfo {
+        AddressInfo { address: address.to_owned(), name: None, role: None, own }
+    }
+
+    fn lost(holder: &str, before: &str, after: &str) -> Effect {
+        let (before, after) = (before.to_owned(), after.to_owned());
+        Effect::Balance { holder: party(holder, holder != "0xStranger"), asset: "USDC".into(), before, after }
+    }
+
+    fn observed(from: AddressInfo, unix_s: u64, effects: Vec<Effect>) -> ObservedTransaction {
+        let mined = MinedTransaction {
+            chain: 8453,
+            from,
+            to: None,
+            value: "0".into(),
+            call: None,
+            inner: vec![],
+            nonce: 1,
+            outcome: TxOutcome::Success,
+            gas_used: 0,
+            logs: vec![],
+            effects,
+        };
+        ObservedTransaction { mined, calldata_hash: "0x".into(), block: 1, unix_s }
+    }
+
+    /// Returns a trace whose spans state this begin, with a transaction that it named at a time.
+    fn attached(start_s: u64, named_s: u64, read: ObservedTransaction) -> (TraceReading, Vec<(NamedTransaction, ReceiptAnswer)>) {
+        let workspace = workspace();
+        let pair = |key: &str, value: &str| serde_json::json!({ "key": key, "value": { "stringValue": value } });
+        let span = serde_json::json!({
+            "traceId": "01".repeat(16), "spanId": "02".repeat(8), "name": "chat m", "kind": 1,
+            "startTimeUnixNano": format!("{start_s}000000000"), "endTimeUnixNano": format!("{NOW_S}000000000"),
+            "attributes": [
+                pair("gen_ai.operation.name", "chat"), pair("gen_ai.request.model", "m"),
+                pair("gen_ai.input.messages", r#"[{"role":"user","parts":[{"type":"text","content":"pay"}]}]"#),
+                pair("gen_ai.output.messages", r#"[{"role":"assistant","parts":[{"type":"text","content":"paid"}]}]"#),
+            ],
+        });
+        let place = foreign::LogPlace { file: "trace".into(), item: 0 };
+        let mut reading = foreign::read_spans("trace", vec![span], &place, foreign::ClaimTrust::Ignored).unwrap();
+        let named = NamedTransaction { chain: 8453, hash: HASH.into(), named_ms: named_s * 1000 };
+        let answers = vec![(named, ReceiptAnswer::Decoded(Box::new(read)))];
+        ObservedChains::new(&workspace).attach(&mut reading, &answers);
+        (reading, answers)
+    }
+
+    #[test]
+    fn a_stated_begin_makes_no_old_transaction_one_of_the_trace() {
+        let max_age = workspace().production.max_age_s;
+        let is_read = |start_s: u64, named_s: u64, mined_s: u64| {
+            let (reading, _) = attached(start_s, named_s, observed(party(WALLET, true), mined_s, vec![]));
+            assert_eq!(reading.facts.decoded_transactions + reading.facts.undecoded.len() as u64, 1);
+            reading.facts.decoded_transactions == 1
+        };
+        assert!(is_read(NOW_S, NOW_S, NOW_S) && is_read(NOW_S - max_age, NOW_S, NOW_S - max_age));
+        assert!(!is_read(NOW_S, NOW_S, NOW_S - 200), "before the stated begin");
+        let old_s = NOW_S - max_age - 2 * MAX_SKEW_S - 1;
+        for begin in [old_s, 1] {
+            assert!(!is_read(begin, NOW_S, old_s), "a span that states an early begin");
+        }
+        assert!(is_read(old_s, old_s, old_s), "the trace named it then, and grew again now");
+    }
+
+    #[test]
+    fn what_a_relayer_takes_is_booked_by_wallet() {
+        let wallets = |from: AddressInfo, effects: Vec<Effect>| -> Vec<String> {
+            let (reading, answers) = attached(NOW_S, NOW_S, observed(from, NOW_S, effects));
+            let mined = |event: &&Event| matches!(event.happened, EventKind::Mined { .. });
+            let event = reading.recording.transcript.events.iter().find(mined).unwrap().n;
+            let values = [MinedValue { event, micros: Some(7) }];
+            let spent = ObservedChains::new(&workspace()).spent(&reading, &answers, &values);
+            assert!(spent.iter().all(|spent| spent.micros == Some(7)));
+            spent.into_iter().map(|spent| spent.wallet).collect()
+        };
+        let relayer = || party("0xRelayer", false);
+        assert_eq!(wallets(relayer(), vec![lost("0xOne", "9", "2"), lost("0xTwo", "0", "3"), lost("0xStranger", "9", "2")]), ["0xone"]);
+        assert_eq!(wallets(relayer(), vec![lost("0xOne", "9", "2"), lost("0xTwo", "odd", "3")]), ["0xone", "0xtwo"]);
+        assert_eq!(wallets(relayer(), vec![lost("0xTwo", "0", "3")]), ["other wallets"]);
+        assert_eq!(wallets(party("0xOne", true), vec![lost("0xTwo", "9", "2")]), ["0xone"], "the sender");
     }
 
     #[test]

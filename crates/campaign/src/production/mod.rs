@@ -1,6 +1,7 @@
 //! Production traffic: reads settled traces, decides which are kept, scores them, and reports gates, drift, cost and latency.
 
 mod chain_evidence;
+mod day_limit;
 mod judged_share;
 mod keep_rules;
 mod monitor;

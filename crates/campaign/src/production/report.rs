@@ -18,7 +18,7 @@ const DAY_S: u64 = 86_400;
 /// Seconds after its greatest age in which a trace may wait for receipts.
 const DECISION_GRACE_S: u64 = 300;
 /// Seconds after which a collector that did nothing counts as stopped.
-const MAX_SILENCE_S: u64 = 600;
+pub(super) const MAX_SILENCE_S: u64 = 600;
 
 /// Span of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl ProductionReport {
             gaps: evidence_gaps(workspace, store, window.now_s, from)?,
         };
         let mut judged: BTreeMap<TraceId, Score> = judged_scores(store, from)?.into_iter().collect();
-        let (mut graded, mut traces, mut today_usage, mut after) = (0, vec![], UsageTable::default(), 0);
+        let (mut graded, mut traces, mut today_usage, mut after, mut unreadable) = (0, vec![], UsageTable::default(), 0, 0);
         loop {
             let page = store.kept_traces(from, after, PAGE)?;
             let Some(last) = page.last() else { break };
@@ -113,6 +113,7 @@ impl ProductionReport {
                 let (Ok(facts), Ok(mut scores)) =
                     (serde_json::from_str::<TraceFacts>(&kept.facts), serde_json::from_str::<Vec<Score>>(&kept.scores))
                 else {
+                    unreadable += 1;
                     continue;
                 };
                 let answer = judged.remove(&kept.trace);
@@ -136,6 +137,9 @@ impl ProductionReport {
                 let (agents, skills) = (facts.agents, facts.skills);
                 traces.push(TraceScores { trace: trace_hex(&kept.trace), at: kept.at_s, weight, agents, skills, scores });
             }
+        }
+        if unreadable > 0 {
+            report.gaps.push(format!("{} cannot be read: the file is damaged", model::count(unreadable, "stored trace")));
         }
         report.failing.reverse();
         report.judge = workspace.production.judge.as_ref().map(|judge| JudgeSpending {
@@ -217,7 +221,7 @@ impl ProductionReport {
     }
 }
 
-/// Returns what the file itself lacks: traces that are not decided in time, traces that were removed, and a collector that does not work.
+/// Returns what the file itself lacks: traces that are not decided in time, traces that were removed or lost, and times without a collector.
 fn evidence_gaps(workspace: &Workspace, store: &ProductionStore, now_s: u64, from_s: u64) -> Result<Vec<String>, StoreError> {
     let mut gaps = vec![];
     let due_s = now_s.saturating_sub(workspace.production.max_age_s + DECISION_GRACE_S);
@@ -228,6 +232,14 @@ fn evidence_gaps(workspace: &Workspace, store: &ProductionStore, now_s: u64, fro
     }
     if let Some(until) = store.mark(StoreMark::RemovedUntil)?.filter(|until| *until >= from_s) {
         gaps.push(format!("traces that arrived until {} were removed for their size", time_of(until)));
+    }
+    let lost = store.incomplete_drops(from_s.saturating_mul(1000))?;
+    if lost > 0 {
+        let traces = model::count(usize::try_from(lost).unwrap_or(usize::MAX), "trace");
+        gaps.push(format!("spans of {traces} were refused, and nothing else can be read there"));
+    }
+    for outage in store.outages(from_s, MAX_REASONS)? {
+        gaps.push(format!("no collector worked from {} to {}", time_of(outage.from_s), time_of(outage.to_s)));
     }
     match store.mark(StoreMark::Worked)? {
         Some(worked) if worked.saturating_add(MAX_SILENCE_S) >= now_s => {}

@@ -1,6 +1,7 @@
 //! Decides on settled traces.
 
-use super::chain_evidence::{NamedTransaction, ObservedChains, SpentTransaction, add_misses, hold_against_chain, withhold_hits};
+use super::chain_evidence::{NamedTransaction, ObservedChains, hold_against_chain, withhold_hits};
+use super::day_limit::DayFindings;
 use super::keep_rules::{keep_reasons, keeps_value};
 use super::receipts::ReceiptAnswer;
 use crate::logs::LogScorer;
@@ -9,7 +10,7 @@ use model::{EventKind, RunClaim, ScorerId, Workspace};
 use score::production::{SampleWeight, is_sampled};
 use serde_json::Value;
 use store::StoreError;
-use store::production::{KeptTrace, OpenTrace, ProductionStore, ReceiptState, TraceDecision, TraceId, WalletSpending};
+use store::production::{KeptTrace, OpenTrace, ProductionStore, ReceiptState, TraceDecision, TraceId};
 
 /// Traces that are decided in one commit, and the bytes after which the commit comes earlier.
 const GROUP: usize = 256;
@@ -73,7 +74,8 @@ impl<'w> TraceJudge<'w> {
         let wanted: Vec<(u64, String)> = named.iter().map(|named| (named.chain, named.hash.clone())).collect();
         let mut answers = vec![];
         let mut is_waiting = false;
-        for (named, claim) in named.into_iter().zip(store.want_receipts(&open.trace, &wanted, now_ms)?) {
+        for (mut named, claim) in named.into_iter().zip(store.want_receipts(&open.trace, &wanted, now_ms)?) {
+            named.named_ms = open.first_ms.min(claim.wanted_ms);
             let not_decoded = |why: String| ReceiptAnswer::NotDecoded { why };
             match (claim.state, claim.other) {
                 // One of the two traces did not send it.
@@ -104,15 +106,16 @@ impl<'w> TraceJudge<'w> {
             spent = self.chains.spent(&reading, receipts, &self.scorer.mined_values(&reading.recording));
         }
         reading.facts.refused_spans = open.refused;
-        let over_day = self.note_spending(store, &spent)?;
+        let days = DayFindings::note(self.workspace, store, &spent)?;
         let settings = &self.workspace.production;
         let facts = &reading.facts;
         let rate = settings.sampling.rate_of(facts.agents.iter().map(String::as_str), facts.skills.iter().map(String::as_str));
         let sampled = is_sampled(&trace, rate, &settings.sampling.key);
         let mut reasons = keep_reasons(self.workspace, &settings.keep, &reading);
-        if spent.iter().any(|spent| keeps_value(&settings.keep, spent.usd)) && !reasons.contains(&"large_write") {
+        if spent.iter().any(|spent| keeps_value(&settings.keep, spent.usd())) && !reasons.contains(&"large_write") {
             reasons.push("large_write");
         }
+        reasons.extend(days.has_unknown().then_some("unknown_value"));
         let has_effects = facts.decoded_transactions > 0;
         if !sampled && reasons.is_empty() && !(has_effects && settings.keep.limit_breaches) {
             return Ok(TraceDecision::Drop);
@@ -120,7 +123,7 @@ impl<'w> TraceJudge<'w> {
         let more = if observes { CHAIN_SCORERS } else { AGENT_SCORERS };
         let mut scores = self.scorer.score_without_expectations(&reading.recording, more);
         hold_against_chain(&mut scores, &facts.undecoded, &facts.contradictions);
-        add_misses(&mut scores, &[ScorerId::SpendingLimit], &over_day);
+        days.apply(&mut scores);
         if facts.refused_spans > 0 {
             withhold_hits(&mut scores, &format!("{} of the trace were refused", model::count(facts.refused_spans as usize, "span")));
         }
@@ -144,26 +147,6 @@ impl<'w> TraceJudge<'w> {
             scores: json_text(&scores),
             transcript: json_text(&reading.recording.transcript),
         })))
-    }
-
-    /// Adds what wallets spent to that of other traces. Returns the days that are over the limit of the policy.
-    fn note_spending(&self, store: &ProductionStore, spent: &[SpentTransaction]) -> Result<Vec<String>, StoreError> {
-        let limit = self.workspace.policy.as_ref().map_or(u64::MAX, |policy| policy.limits_usd.per_day);
-        let mut over = vec![];
-        for one in spent {
-            let spending = WalletSpending {
-                chain: one.chain,
-                hash: one.hash.clone(),
-                wallet: one.wallet.clone(),
-                nonce: one.nonce,
-                at_s: one.at_s,
-                usd: one.usd.unwrap_or(0.0),
-            };
-            if let Some(sum) = store.add_spending(&spending, limit as f64)? {
-                over.push(format!("{sum:.2} USD of {} in one day over all traces, the limit is {limit}", one.wallet));
-            }
-        }
-        Ok(over)
     }
 
     /// Adds the agents and skills that the transcript names to those of the spans.

@@ -1,11 +1,11 @@
 //! Steps of a collector between requests: settle traces, watch for changes, raise alerts, forget what is old.
 
 use super::monitor::{DriftReplay, ProductionAlert, new_alerts};
-use super::report::{ProductionReport, ReportWindow};
+use super::report::{MAX_SILENCE_S, ProductionReport, ReportWindow};
 use super::trace_judge::{SettleResult, TraceJudge, settle_traces};
 use model::Workspace;
 use store::StoreError;
-use store::production::{ProductionStore, StoreMark};
+use store::production::ProductionStore;
 
 /// Milliseconds between two reports, and between two removals of old traces.
 const REPORT_EVERY_MS: u64 = 10_000;
@@ -53,7 +53,7 @@ impl<'w> ProductionWorker<'w> {
         if self.reported_ms.is_none_or(|last| now_ms.saturating_sub(last) >= REPORT_EVERY_MS) {
             self.reported_ms = Some(now_ms);
             let now_s = now_ms / 1000;
-            self.store.set_mark(StoreMark::Worked, now_s)?;
+            self.store.note_work(now_s, MAX_SILENCE_S)?;
             let alarms = self.drift.advance(self.workspace, &self.store)?;
             let report = ProductionReport::read(self.workspace, &self.store, ReportWindow { now_s, length_s: DAY_S })?;
             step.gauges = Some(report.gauges());

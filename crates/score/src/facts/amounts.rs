@@ -85,6 +85,11 @@ impl UsdAmount {
         u64::try_from(cents).map_or(f64::MAX, |cents| cents as f64 / 100.0)
     }
 
+    /// Returns millionths of a dollar, rounded up, so that many small amounts are not nothing.
+    pub(crate) fn to_micros(self) -> u64 {
+        u64::try_from(self.0.div_ceil(U512::from(DOLLAR / 1_000_000))).unwrap_or(u64::MAX)
+    }
+
     /// Returns the amount less a share in basis points, rounded down.
     pub(crate) fn less_bps(self, bps: u64) -> Self {
         Self(self.0.saturating_mul(U512::from(10_000u64.saturating_sub(bps))) / U512::from(10_000u64))
@@ -134,6 +139,13 @@ mod tests {
         assert_eq!(unix_seconds("1970-01-01T00:00:00Z"), Some(0));
         assert_eq!(unix_seconds("2000-02-29T23:59:59Z"), Some(951_868_799));
         assert_eq!(unix_seconds("yesterday"), None);
+    }
+
+    #[test]
+    fn millionths_of_dollars_are_rounded_up_and_capped() {
+        let micros = |usd8: u64| UsdAmount::from_usd8(U256::from(usd8)).to_micros();
+        assert_eq!((micros(0), micros(1), micros(100), micros(101), micros(DOLLAR)), (0, 1, 1, 2, 1_000_000));
+        assert_eq!(UsdAmount::from_usd8(U256::MAX).to_micros(), u64::MAX);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use std::sync::{Arc, PoisonError};
+use store::production::SpanBatch;
 
 pub(super) fn router(state: Arc<CollectorState>) -> Router {
     Router::new()
@@ -90,7 +91,7 @@ async fn receive_http(
 
 /// Tells whether spans could be stored now.
 async fn ready(State(state): State<Arc<CollectorState>>) -> Response {
-    match state.sink.store(vec![]).await {
+    match state.sink.store(SpanBatch::default()).await {
         Ok(_) => "ready\n".into_response(),
         Err(error) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response(),
     }

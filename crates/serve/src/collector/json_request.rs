@@ -6,7 +6,7 @@ use super::redaction::Redactor;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
-use store::production::NewSpan;
+use store::production::{NewSpan, TraceId};
 
 /// Reads a request.
 pub(super) fn read_request(body: &[u8], redactor: &Redactor, limits: &CollectorLimits) -> Result<ReceivedSpans, RequestError> {
@@ -92,24 +92,27 @@ impl<'de> Visitor<'de> for LevelList<'_, '_> {
         }
         loop {
             let mut budget = ValueBudget { left: self.reader.limits.values_per_span.saturating_mul(4), over: false };
-            let Some(value) = items.next_element_seed(BoundedValue { budget: &mut budget })? else { return Ok(()) };
+            let Some(value) = items.next_element_seed(BoundedValue { budget: &mut budget, is_span: true })? else { return Ok(()) };
             self.reader.count += 1;
             if self.reader.count > self.reader.limits.spans_per_request {
                 self.reader.too_many = true;
                 return Err(A::Error::custom("too many spans"));
             }
-            let span = if budget.over { Err(SpanRefusal::TooManyValues) } else { self.reader.span(value) };
-            self.reader.received.add(span);
+            let trace = id_in(&value, "traceId");
+            let span = if budget.over { Err(SpanRefusal::TooManyValues) } else { self.reader.span(value, trace) };
+            match span {
+                Ok(span) => self.reader.received.spans.push(span),
+                Err(why) => self.reader.received.refuse(why, trace),
+            }
         }
     }
 }
 
 impl RequestReader<'_> {
-    fn span(&self, mut value: Value) -> Result<NewSpan, SpanRefusal> {
-        let bytes = |key: &str| value.get(key).and_then(Value::as_str).and_then(unhex);
-        let trace: [u8; 16] = bytes("traceId").and_then(|bytes| id(&bytes)).ok_or(SpanRefusal::Ids)?;
-        let span: [u8; 8] = bytes("spanId").and_then(|bytes| id(&bytes)).ok_or(SpanRefusal::Ids)?;
-        let is_root = bytes("parentSpanId").and_then(|bytes| id::<8>(&bytes)).is_none();
+    fn span(&self, mut value: Value, trace: Option<TraceId>) -> Result<NewSpan, SpanRefusal> {
+        let trace = trace.ok_or(SpanRefusal::Ids)?;
+        let span: [u8; 8] = id_in(&value, "spanId").ok_or(SpanRefusal::Ids)?;
+        let is_root = id_in::<8>(&value, "parentSpanId").is_none();
         for (key, id) in [("traceId", &trace[..]), ("spanId", &span[..])] {
             value[key] = Value::String(id.iter().map(|byte| format!("{byte:02x}")).collect());
         }
@@ -154,6 +157,11 @@ impl RequestReader<'_> {
     }
 }
 
+/// Reads an id of a span in hex.
+fn id_in<const N: usize>(span: &Value, key: &str) -> Option<[u8; N]> {
+    id(&unhex(span.get(key)?.as_str()?)?)
+}
+
 fn unhex(text: &str) -> Option<Vec<u8>> {
     if text.len() > 64 || !text.is_ascii() {
         return None;
@@ -173,6 +181,8 @@ struct ValueBudget {
 /// Any JSON, as long as the budget lasts; the rest is skipped.
 struct BoundedValue<'b> {
     budget: &'b mut ValueBudget,
+    /// The value is a span, whose trace is read in any case.
+    is_span: bool,
 }
 
 impl<'de> DeserializeSeed<'de> for BoundedValue<'_> {
@@ -222,7 +232,7 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = vec![];
-        while let Some(item) = items.next_element_seed(BoundedValue { budget: &mut *self.budget })? {
+        while let Some(item) = items.next_element_seed(BoundedValue { budget: &mut *self.budget, is_span: false })? {
             if !self.budget.over {
                 list.push(item);
             }
@@ -233,8 +243,11 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = members.next_key::<String>()? {
-            let value = members.next_value_seed(BoundedValue { budget: &mut *self.budget })?;
-            if !self.budget.over {
+            let is_trace = self.is_span && key == "traceId";
+            let mut text = ValueBudget { left: 1, over: false };
+            let budget = if is_trace { &mut text } else { &mut *self.budget };
+            let value = members.next_value_seed(BoundedValue { budget, is_span: false })?;
+            if is_trace || !self.budget.over {
                 map.insert(key, value);
             }
         }
@@ -255,6 +268,23 @@ mod tests {
 
     fn span(attributes: Value) -> Value {
         json!({ "traceId": "5B8EFFF798038103D269B633813FC60C", "spanId": "EEE19B7EC3C1B174", "name": "chat", "attributes": attributes })
+    }
+
+    const TRACE: TraceId = 0x5b8e_fff7_9803_8103_d269_b633_813f_c60c_u128.to_be_bytes();
+
+    /// The trace stands behind more values than a span may have.
+    #[test]
+    fn the_trace_of_a_span_with_too_many_values_is_read() {
+        let many = "{},".repeat(9_000);
+        let span = |trace: &str| format!("{{\"attributes\":[{many}{{}}],\"traceId\":{trace},\"spanId\":\"11\"}}");
+        let read = |trace: &str| {
+            let body = format!("{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{}]}}]}}]}}", span(trace));
+            let read = read(body.as_bytes()).unwrap();
+            assert_eq!((read.refused, read.why), (1, Some(SpanRefusal::TooManyValues)));
+            read.incomplete.into_keys().collect::<Vec<_>>()
+        };
+        assert_eq!(read("\"5b8efff798038103d269b633813fc60c\""), [TRACE]);
+        assert!(read("[[1,2],3]").is_empty() && read("{\"traceId\":\"5b\"}").is_empty());
     }
 
     fn read(body: &[u8]) -> Result<ReceivedSpans, RequestError> {
@@ -287,7 +317,13 @@ mod tests {
         ] {
             let read = read(&request(json!([bad, span(json!([]))]))).unwrap();
             assert_eq!((read.spans.len(), read.refused, read.why), (1, 1, Some(why)));
+            let incomplete: &[(TraceId, u64)] = if why == SpanRefusal::Ids { &[] } else { &[(TRACE, 1)] };
+            assert_eq!(read.incomplete.into_iter().collect::<Vec<_>>(), incomplete, "{why}");
         }
+        // A span without a valid id of its own is lost to its trace too.
+        let unnamed = json!({ "traceId": "5b8efff798038103d269b633813fc60c", "spanId": "zz" });
+        let unnamed = read(&request(json!([unnamed.clone(), unnamed]))).unwrap();
+        assert_eq!(unnamed.incomplete.into_iter().collect::<Vec<_>>(), [(TRACE, 2)]);
     }
 
     #[test]

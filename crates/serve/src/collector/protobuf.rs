@@ -7,7 +7,7 @@ use super::received::{ReceivedSpans, RequestError, SpanRefusal, id};
 use super::redaction::Redactor;
 use super::wire::{WireError, WireFields, WireValue};
 use std::io::Write;
-use store::production::NewSpan;
+use store::production::{NewSpan, TraceId};
 
 /// Error inside a span.
 enum SpanError {
@@ -45,7 +45,7 @@ pub(super) fn read_request(body: &[u8], redactor: &Redactor, limits: &CollectorL
                 }
                 match SpanWriter::new(redactor, limits).write(span) {
                     Ok(span) => received.spans.push(span),
-                    Err(SpanError::Refusal(why)) => received.refuse(why),
+                    Err(SpanError::Refusal(why)) => received.refuse(why, trace_of(span)),
                     Err(SpanError::Wire(error)) => return Err(malformed(error)),
                 }
             }
@@ -61,6 +61,11 @@ fn messages(message: &[u8], wanted: u64) -> impl Iterator<Item = Result<&[u8], W
         Ok(_) => None,
         Err(error) => Some(Err(error)),
     })
+}
+
+/// Returns the trace of a span; the last of a repeated field counts.
+fn trace_of(span: &[u8]) -> Option<TraceId> {
+    messages(span, 1).last().and_then(Result::ok).and_then(id)
 }
 
 fn text(bytes: &[u8]) -> Result<&str, SpanError> {
@@ -397,7 +402,14 @@ pub(super) mod tests {
         ] {
             let read = read(&request(&[bad, span(&[]).bytes])).unwrap();
             assert_eq!((read.spans.len(), read.refused, read.why), (1, 1, Some(why)));
+            let incomplete: &[(TraceId, u64)] = if why == SpanRefusal::Ids { &[] } else { &[([7; 16], 1)] };
+            assert_eq!(read.incomplete.into_iter().collect::<Vec<_>>(), incomplete, "{why}");
         }
+        // A span without a valid id of its own is lost to its trace too.
+        let mut unnamed = WireWriter::default();
+        unnamed.text(1, &[9; 16]);
+        let read = read(&request(&[unnamed.bytes.clone(), unnamed.bytes])).unwrap();
+        assert_eq!(read.incomplete.into_iter().collect::<Vec<_>>(), [([9; 16], 2)]);
     }
 
     #[test]

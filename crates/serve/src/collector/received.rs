@@ -1,12 +1,15 @@
 //! Spans of one request, ready to be stored.
 
-use store::production::NewSpan;
+use std::collections::BTreeMap;
+use store::production::{NewSpan, TraceId};
 
 /// Spans of a request that are within the limits, and the number of those that are not.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ReceivedSpans {
     pub spans: Vec<NewSpan>,
     pub refused: u64,
+    /// Traces of refused spans, with their number. Not every refused span has a trace id that can be read.
+    pub incomplete: BTreeMap<TraceId, u64>,
     /// Reason of the first refusal.
     pub why: Option<SpanRefusal>,
 }
@@ -27,15 +30,11 @@ pub(super) enum SpanRefusal {
 }
 
 impl ReceivedSpans {
-    pub(super) fn refuse(&mut self, why: SpanRefusal) {
+    pub(super) fn refuse(&mut self, why: SpanRefusal, trace: Option<TraceId>) {
         self.refused += 1;
         self.why.get_or_insert(why);
-    }
-
-    pub(super) fn add(&mut self, span: Result<NewSpan, SpanRefusal>) {
-        match span {
-            Ok(span) => self.spans.push(span),
-            Err(why) => self.refuse(why),
+        if let Some(trace) = trace {
+            *self.incomplete.entry(trace).or_default() += 1;
         }
     }
 }

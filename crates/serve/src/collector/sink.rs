@@ -3,7 +3,7 @@
 use super::ClockMs;
 use super::limits::CollectorLimits;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use store::production::{NewSpan, ProductionStore, SpanLimits, StoredSpans};
+use store::production::{ProductionStore, SpanBatch, SpanLimits, StoredSpans};
 use tokio::sync::oneshot;
 
 /// Requests that may wait for the writer.
@@ -19,7 +19,7 @@ pub(super) enum SinkError {
 }
 
 struct SinkJob {
-    spans: Vec<NewSpan>,
+    batch: SpanBatch,
     done: oneshot::Sender<Result<StoredSpans, SinkError>>,
 }
 
@@ -37,9 +37,9 @@ impl SpanSink {
     }
 
     /// Stores spans and returns once they are durable.
-    pub(super) async fn store(&self, spans: Vec<NewSpan>) -> Result<StoredSpans, SinkError> {
+    pub(super) async fn store(&self, batch: SpanBatch) -> Result<StoredSpans, SinkError> {
         let (done, result) = oneshot::channel();
-        self.jobs.try_send(SinkJob { spans, done }).map_err(|error| match error {
+        self.jobs.try_send(SinkJob { batch, done }).map_err(|error| match error {
             TrySendError::Full(_) => SinkError::Busy,
             TrySendError::Disconnected(_) => SinkError::Failed,
         })?;
@@ -50,13 +50,13 @@ impl SpanSink {
 fn write_all(store: &ProductionStore, clock: &ClockMs, limits: &CollectorLimits, queue: &Receiver<SinkJob>) {
     let bounds = SpanLimits { spans: limits.spans_per_trace, bytes: limits.bytes_per_trace };
     while let Ok(first) = queue.recv() {
-        let mut count = first.spans.len();
-        let (mut batches, mut waiting) = (vec![first.spans], vec![first.done]);
+        let mut count = first.batch.spans.len();
+        let (mut batches, mut waiting) = (vec![first.batch], vec![first.done]);
         while count < limits.commit_spans
             && let Ok(next) = queue.try_recv()
         {
-            count += next.spans.len();
-            batches.push(next.spans);
+            count += next.batch.spans.len();
+            batches.push(next.batch);
             waiting.push(next.done);
         }
         match store.add_spans(&batches, clock(), bounds) {

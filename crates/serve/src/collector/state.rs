@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Limited};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::production::ProductionStore;
+use store::production::{ProductionStore, SpanBatch};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Parts that all requests share.
@@ -198,8 +198,9 @@ impl CollectorState {
         })?;
         let count = received.spans.len() as u64;
         let mut accepted = AcceptedSpans { refused: received.refused, why: received.why.map(|why| why.to_string()).unwrap_or_default() };
-        if !received.spans.is_empty() {
-            let stored = self.sink.store(received.spans).await.map_err(|error| {
+        let batch = SpanBatch { spans: received.spans, refused: received.incomplete.into_iter().collect() };
+        if !batch.is_empty() {
+            let stored = self.sink.store(batch).await.map_err(|error| {
                 let kind = match error {
                     SinkError::Busy => RefusalKind::Busy,
                     SinkError::Failed => RefusalKind::StoreFailed,

@@ -2,15 +2,16 @@
 //! suite of tests runs over both. The methods are described at [`super::ProductionStore`].
 
 use super::records::{
-    CallReservation, DayLimit, KeptTrace, NewJudgement, NewSpan, OpenTrace, ProductionCounter, ReceiptClaim, RetentionResult, SpanLimits,
-    StoreMark, StoredAlert, StoredJudgement, StoredSpans, TraceDecision, TraceId, WalletSpending, WantedReceipt,
+    CallReservation, DayLimit, DaySpending, KeptTrace, NewJudgement, OpenTrace, ProductionCounter, ReceiptClaim, RetentionResult,
+    SpanBatch, SpanLimits, StoreMark, StoredAlert, StoredJudgement, StoredSpans, TraceDecision, TraceId, WalletSpending, WantedReceipt,
+    WorkOutage,
 };
 use crate::StoreError;
 use std::fmt::Debug;
 
 /// Spans that wait for their trace.
 pub(super) trait SpanTable {
-    fn add_spans(&self, requests: &[Vec<NewSpan>], now_ms: u64, limits: SpanLimits) -> Result<Vec<StoredSpans>, StoreError>;
+    fn add_spans(&self, requests: &[SpanBatch], now_ms: u64, limits: SpanLimits) -> Result<Vec<StoredSpans>, StoreError>;
     fn settled_traces(&self, now_ms: u64, settle_ms: u64, max_age_ms: u64, most: usize) -> Result<Vec<OpenTrace>, StoreError>;
     fn defer_trace(&self, trace: &TraceId, until_ms: u64) -> Result<(), StoreError>;
     fn oldest_open_ms(&self) -> Result<Option<u64>, StoreError>;
@@ -25,6 +26,7 @@ pub(super) trait TraceTable {
     fn decide(&self, decisions: &[(OpenTrace, TraceDecision)], now_ms: u64) -> Result<u64, StoreError>;
     fn kept_traces(&self, from_s: u64, after: u64, most: usize) -> Result<Vec<KeptTrace>, StoreError>;
     fn kept_trace(&self, trace: &TraceId) -> Result<Option<KeptTrace>, StoreError>;
+    fn incomplete_drops(&self, from_ms: u64) -> Result<u64, StoreError>;
 }
 
 /// Alerts.
@@ -67,13 +69,15 @@ pub(super) trait ReceiptTable {
 
 /// Value that left wallets.
 pub(super) trait SpendingTable {
-    fn add_spending(&self, spent: &WalletSpending, limit_usd: f64) -> Result<Option<f64>, StoreError>;
+    fn add_spending(&self, spent: &WalletSpending, limit_micros: u64) -> Result<DaySpending, StoreError>;
 }
 
 /// Times from which a reader tells whether something is missing.
 pub(super) trait MarkTable {
     fn set_mark(&self, mark: StoreMark, at: u64) -> Result<(), StoreError>;
     fn mark(&self, mark: StoreMark) -> Result<Option<u64>, StoreError>;
+    fn note_work(&self, now_s: u64, max_silence_s: u64) -> Result<(), StoreError>;
+    fn outages(&self, from_s: u64, most: usize) -> Result<Vec<WorkOutage>, StoreError>;
 }
 
 /// Removal of old traces.

@@ -14,6 +14,26 @@ pub struct NewSpan {
     pub body: Vec<u8>,
 }
 
+/// Spans of one request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SpanBatch {
+    pub spans: Vec<NewSpan>,
+    /// Traces of which the request has spans that cannot be stored, with their number. Such a trace is incomplete.
+    pub refused: Vec<(TraceId, u64)>,
+}
+
+impl SpanBatch {
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty() && self.refused.is_empty()
+    }
+}
+
+impl From<Vec<NewSpan>> for SpanBatch {
+    fn from(spans: Vec<NewSpan>) -> Self {
+        Self { spans, refused: vec![] }
+    }
+}
+
 /// Bounds on one trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpanLimits {
@@ -42,7 +62,7 @@ pub struct OpenTrace {
     pub last_ms: u64,
     pub spans: u64,
     pub root_ended: bool,
-    /// Spans that were refused because the trace has too many, so that it is incomplete.
+    /// Spans that were refused, also before an earlier decision, so that the trace is incomplete.
     pub refused: u64,
 }
 
@@ -218,6 +238,8 @@ pub struct ReceiptClaim {
     pub state: ReceiptState,
     /// Another trace that named it before.
     pub other: Option<TraceId>,
+    /// Time at which it was named first, milliseconds since 1970.
+    pub wanted_ms: u64,
 }
 
 /// Value that one transaction took from a wallet.
@@ -231,7 +253,20 @@ pub struct WalletSpending {
     pub nonce: u64,
     /// Time of its block, seconds since 1970.
     pub at_s: u64,
-    pub usd: f64,
+    /// Millionths of a dollar; absent if the value is not known.
+    pub micros: Option<u64>,
+}
+
+/// Spending of a wallet in a day, held against a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DaySpending {
+    Within,
+    /// Millionths of a dollar that are over the limit.
+    Over {
+        micros: u64,
+    },
+    /// A transaction of the day has no known value.
+    Unknown,
 }
 
 /// Time that is noted in the store. It only grows.
@@ -250,6 +285,13 @@ impl StoreMark {
             StoreMark::Worked => "worked",
         }
     }
+}
+
+/// Time in which no collector worked, seconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkOutage {
+    pub from_s: u64,
+    pub to_s: u64,
 }
 
 /// Number of removed traces.

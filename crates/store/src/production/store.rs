@@ -3,8 +3,9 @@
 use super::engine::ProductionEngine;
 use super::postgres::PgTraces;
 use super::records::{
-    CallReservation, DayLimit, KeptTrace, NewJudgement, NewSpan, OpenTrace, ProductionCounter, ReceiptClaim, RetentionResult, SpanLimits,
-    StoreMark, StoredAlert, StoredJudgement, StoredSpans, TraceDecision, TraceId, WalletSpending, WantedReceipt,
+    CallReservation, DayLimit, DaySpending, KeptTrace, NewJudgement, OpenTrace, ProductionCounter, ReceiptClaim, RetentionResult,
+    SpanBatch, SpanLimits, StoreMark, StoredAlert, StoredJudgement, StoredSpans, TraceDecision, TraceId, WalletSpending, WantedReceipt,
+    WorkOutage,
 };
 use super::sqlite::SqliteTraces;
 use crate::{StoreError, StoreLocation};
@@ -52,11 +53,12 @@ impl ProductionStore {
     }
 
     /// Stores the spans of several requests in one durable commit. A span is known by its trace and span id; a repetition changes nothing.
+    /// A trace of which spans are refused, here or by the caller, stays incomplete, also if it is decided and grows again.
     ///
     /// # Errors
     ///
     /// Fails if the commit fails; then no span is stored.
-    pub fn add_spans(&self, requests: &[Vec<NewSpan>], now_ms: u64, limits: SpanLimits) -> Result<Vec<StoredSpans>, StoreError> {
+    pub fn add_spans(&self, requests: &[SpanBatch], now_ms: u64, limits: SpanLimits) -> Result<Vec<StoredSpans>, StoreError> {
         self.engine.add_spans(requests, now_ms, limits)
     }
 
@@ -95,7 +97,7 @@ impl ProductionStore {
         self.engine.span_count()
     }
 
-    /// Stores decisions in one commit. A trace that got another span since it was read stays open.
+    /// Stores decisions in one commit. A trace that got another span since it was read, or lost one by a refusal, stays open.
     pub fn decide(&self, decisions: &[(OpenTrace, TraceDecision)], now_ms: u64) -> Result<u64, StoreError> {
         self.engine.decide(decisions, now_ms)
     }
@@ -108,6 +110,11 @@ impl ProductionStore {
     /// Returns a kept trace with its transcript.
     pub fn kept_trace(&self, trace: &TraceId) -> Result<Option<KeptTrace>, StoreError> {
         self.engine.kept_trace(trace)
+    }
+
+    /// Returns the number of incomplete traces that were left out at or after a time: nothing of them can be read.
+    pub fn incomplete_drops(&self, from_ms: u64) -> Result<u64, StoreError> {
+        self.engine.incomplete_drops(from_ms)
     }
 
     /// Stores an alert, unless one with the same key was raised within the cool-down. Returns its number.
@@ -199,10 +206,10 @@ impl ProductionStore {
         self.engine.answer_receipt(wanted, body, counter)
     }
 
-    /// Notes a transaction, once. Returns what its wallet spent in a day, if that is over the limit: in the day that ends with the
-    /// transaction, or in a later one that only this transaction brings over the limit, because it was read late.
-    pub fn add_spending(&self, spent: &WalletSpending, limit_usd: f64) -> Result<Option<f64>, StoreError> {
-        self.engine.add_spending(spent, limit_usd)
+    /// Notes what a transaction took from a wallet, once. Returns what the wallet spent in a day, if that is over the limit: in the day
+    /// that ends with the transaction, or in a later one that only this transaction brings over the limit, because it was read late.
+    pub fn add_spending(&self, spent: &WalletSpending, limit_micros: u64) -> Result<DaySpending, StoreError> {
+        self.engine.add_spending(spent, limit_micros)
     }
 
     /// Notes a time, unless a later one is known.
@@ -212,6 +219,16 @@ impl ProductionStore {
 
     pub fn mark(&self, mark: StoreMark) -> Result<Option<u64>, StoreError> {
         self.engine.mark(mark)
+    }
+
+    /// Notes that a collector works, and the time in which none did if the last note is older than `max_silence_s`.
+    pub fn note_work(&self, now_s: u64, max_silence_s: u64) -> Result<(), StoreError> {
+        self.engine.note_work(now_s, max_silence_s)
+    }
+
+    /// Returns the times without a collector that ended at or after a time, the newest first.
+    pub fn outages(&self, from_s: u64, most: usize) -> Result<Vec<WorkOutage>, StoreError> {
+        self.engine.outages(from_s, most)
     }
 
     /// Removes traces that were decided more than `days` ago, then the oldest until the content takes at most `bytes`.

@@ -3,6 +3,7 @@
 use super::engine::{AlertTable, ReceiptTable};
 use super::sqlite::SqliteTraces;
 use super::*;
+use crate::postgres::{PgConnection, PgFault};
 use crate::tests::TestPlace;
 use crate::{StoreError, StoreLocation};
 
@@ -31,7 +32,13 @@ mod engines {
     on_both_engines! {
         repeated_spans_are_stored_and_counted_once
         spans_beyond_the_limits_of_a_trace_are_refused
+        repetitions_in_a_full_trace_are_not_refused
+        refusals_outlive_the_decision_on_their_trace
+        a_trace_that_lost_spans_meanwhile_stays_open
+        incomplete_traces_that_are_left_out_are_counted
         spending_is_added_up_by_wallet_and_day_over_traces
+        days_with_a_transaction_of_unknown_value_are_unknown
+        times_without_a_collector_are_noted_once
         marks_only_grow
         traces_settle_when_their_root_ended_and_they_are_quiet_or_old
         a_trace_that_grew_meanwhile_stays_open
@@ -58,7 +65,25 @@ fn span(trace: u8, n: u8, is_root: bool) -> NewSpan {
 
 /// Stores one request.
 fn add(store: &ProductionStore, spans: &[NewSpan], now_ms: u64) -> StoredSpans {
-    store.add_spans(&[spans.to_vec()], now_ms, LIMITS).unwrap()[0]
+    store.add_spans(&[spans.to_vec().into()], now_ms, LIMITS).unwrap()[0]
+}
+
+/// Notes that the caller refused spans of a trace.
+fn refuse(store: &ProductionStore, trace: u8, spans: u64, now_ms: u64) {
+    let batch = SpanBatch { spans: vec![], refused: vec![([trace; 16], spans)] };
+    assert_eq!(store.add_spans(&[batch], now_ms, LIMITS).unwrap(), [StoredSpans::default()]);
+}
+
+/// Returns the open traces with their refused spans.
+fn refused(store: &ProductionStore) -> Vec<(u8, u64)> {
+    let open = store.settled_traces(u64::MAX >> 1, 0, 0, 10).unwrap();
+    open.iter().map(|open| (open.trace[0], open.refused)).collect()
+}
+
+/// Decides on the only open trace.
+fn decide_one(store: &ProductionStore, decision: TraceDecision, now_ms: u64) {
+    let open = store.settled_traces(u64::MAX >> 1, 0, 0, 10).unwrap();
+    assert_eq!((open.len(), store.decide(&[(open[0], decision)], now_ms).unwrap()), (1, 1));
 }
 
 fn kept(trace: u8) -> TraceDecision {
@@ -102,21 +127,129 @@ pub(super) fn spans_beyond_the_limits_of_a_trace_are_refused(place: &TestPlace) 
     assert_eq!(add(&store, &[span(1, 99, false)], 3_000).over_limit, 1);
 }
 
+/// A client that got no answer sends again, also to a trace that has become full.
+pub(super) fn repetitions_in_a_full_trace_are_not_refused(place: &TestPlace) {
+    let store = open(place);
+    let full: Vec<NewSpan> = (0..5).map(|n| span(1, n, false)).collect();
+    assert_eq!(add(&store, &full, 0).stored, 5);
+    assert_eq!(add(&store, &full, 10), StoredSpans { repeated: 5, ..StoredSpans::default() });
+    assert_eq!(refused(&store), [(1, 0)], "nothing was lost");
+    assert_eq!(add(&store, &[span(1, 4, false), span(1, 5, false)], 20), StoredSpans { repeated: 1, over_limit: 1, ..Default::default() });
+    assert_eq!(refused(&store), [(1, 1)]);
+}
+
+pub(super) fn refusals_outlive_the_decision_on_their_trace(place: &TestPlace) {
+    let store = open(place);
+    for (decision, again) in [(kept(1), 1), (TraceDecision::Drop, 2), (TraceDecision::Unreadable, 3)] {
+        add(&store, &[span(again, 1, true)], 10);
+        refuse(&store, again, 2, 10);
+        assert_eq!(refused(&store), [(again, 2)]);
+        decide_one(&store, decision, 20);
+        // A late span makes the trace be read again, which is as incomplete as before.
+        add(&store, &[span(again, 2, false)], 30);
+        assert_eq!(refused(&store), [(again, 2)]);
+        add(&store, &[span(again, 3, false)], 40);
+        refuse(&store, again, 1, 50);
+        assert_eq!(refused(&store), [(again, 3)]);
+        decide_one(&store, kept(again), 60);
+    }
+    // Also after retention has removed it.
+    assert_eq!(store.retain(70, 1, 0).unwrap().by_size, 3);
+    assert_eq!(add(&store, &[span(1, 9, false)], 80).late, 1);
+    assert_eq!(refused(&store), [(1, 3)]);
+}
+
+pub(super) fn a_trace_that_lost_spans_meanwhile_stays_open(place: &TestPlace) {
+    let store = open(place);
+    add(&store, &[span(1, 1, true)], 0);
+    let complete = store.settled_traces(100, 10, 1_000, 10).unwrap()[0];
+    refuse(&store, 1, 1, 50);
+    assert_eq!(store.decide(&[(complete, kept(1))], 100).unwrap(), 0, "it was read as complete");
+    assert_eq!(refused(&store), [(1, 1)]);
+    decide_one(&store, kept(1), 100);
+}
+
+pub(super) fn incomplete_traces_that_are_left_out_are_counted(place: &TestPlace) {
+    let store = open(place);
+    add(&store, &[span(1, 1, true)], 0);
+    decide_one(&store, TraceDecision::Unreadable, 100);
+    assert_eq!(store.incomplete_drops(0).unwrap(), 0, "nothing of it was refused");
+    // All of its spans are refused.
+    refuse(&store, 2, 4, 200);
+    assert_eq!((refused(&store), store.spans_of(&[2; 16]).unwrap().len()), (vec![(2, 4)], 0));
+    decide_one(&store, TraceDecision::Unreadable, 300);
+    assert_eq!((store.incomplete_drops(300).unwrap(), store.incomplete_drops(301).unwrap()), (1, 0));
+    // A span of the first one is refused later, in another window.
+    refuse(&store, 1, 1, 400);
+    decide_one(&store, TraceDecision::Unreadable, 500);
+    assert_eq!((store.incomplete_drops(500).unwrap(), store.incomplete_drops(300).unwrap()), (1, 2));
+    assert_eq!(counted(&store, ProductionCounter::TracesUnreadable), 2, "each is counted once");
+    add(&store, &[span(2, 1, true)], 600);
+    decide_one(&store, kept(2), 700);
+    assert_eq!(store.incomplete_drops(0).unwrap(), 1, "it is kept now");
+}
+
+const DOLLAR: u64 = 1_000_000;
+
+/// Notes a transaction, with a limit of 100 dollars per day.
+fn note_spending(store: &ProductionStore, n: u64, wallet: &str, at_s: u64, micros: Option<u64>) -> DaySpending {
+    let spent = WalletSpending { chain: 1, hash: format!("0x{n}"), wallet: wallet.to_owned(), nonce: n, at_s, micros };
+    store.add_spending(&spent, 100 * DOLLAR).unwrap()
+}
+
 pub(super) fn spending_is_added_up_by_wallet_and_day_over_traces(place: &TestPlace) {
     let store = open(place);
-    let spend = |n: u64, wallet: &str, at_s: u64, usd: f64| {
-        let spent = WalletSpending { chain: 1, hash: format!("0x{n}"), wallet: wallet.to_owned(), nonce: n, at_s, usd };
-        store.add_spending(&spent, 100.0).unwrap()
-    };
-    assert_eq!(spend(2, "a", 100_000, 60.0), None);
-    assert_eq!(spend(3, "a", 100_000, 50.0), Some(110.0), "two halves of more than the limit");
-    assert_eq!(spend(3, "a", 100_000, 50.0), Some(110.0), "a transaction counts once");
-    assert_eq!(spend(4, "b", 100_000, 90.0), None, "another wallet");
-    assert_eq!(spend(5, "a", 180_000, 1.0), Some(111.0));
-    assert_eq!(spend(6, "a", 190_000, 99.0), None, "the first two are more than a day ago");
-    assert_eq!(spend(7, "c", 200_000, 60.0), None);
+    let spend = |n: u64, wallet: &str, at_s: u64, dollars: u64| note_spending(&store, n, wallet, at_s, Some(dollars * DOLLAR));
+    let over = |dollars: u64| DaySpending::Over { micros: dollars * DOLLAR };
+    assert_eq!(spend(2, "a", 100_000, 60), DaySpending::Within);
+    assert_eq!(spend(3, "a", 100_000, 50), over(110), "two halves of more than the limit");
+    assert_eq!(spend(3, "a", 100_000, 50), over(110), "a transaction counts once");
+    assert_eq!(spend(4, "b", 100_000, 90), DaySpending::Within, "another wallet");
+    assert_eq!(spend(3, "b", 100_000, 11), over(101), "one transaction may take from two wallets");
+    assert_eq!(spend(5, "a", 180_000, 1), over(111));
+    assert_eq!(spend(6, "a", 190_000, 99), DaySpending::Within, "the first two are more than a day ago");
+    assert_eq!(spend(7, "c", 200_000, 60), DaySpending::Within);
     // One that is read late brings the day of a later one over the limit.
-    assert_eq!(spend(1, "c", 150_000, 50.0), Some(110.0));
+    assert_eq!(spend(1, "c", 150_000, 50), over(110));
+    // Money is counted exactly: in binary fractions these are more than a hundred dollars.
+    for (n, cents) in (20..).zip([3_000, 3_627, 2_373, 1_000]) {
+        assert_eq!(note_spending(&store, n, "d", 100_000, Some(cents * DOLLAR / 100)), DaySpending::Within);
+    }
+    spend(9_000, "e", 100_000, u64::MAX / DOLLAR);
+    assert!(matches!(spend(9_001, "e", 100_000, u64::MAX / DOLLAR), DaySpending::Over { .. }), "sums do not overflow");
+}
+
+pub(super) fn days_with_a_transaction_of_unknown_value_are_unknown(place: &TestPlace) {
+    let store = open(place);
+    assert_eq!(note_spending(&store, 1, "a", 100_000, None), DaySpending::Unknown);
+    assert_eq!(note_spending(&store, 2, "a", 100_001, Some(DOLLAR)), DaySpending::Unknown, "of the same day");
+    assert_eq!(note_spending(&store, 3, "b", 100_001, Some(DOLLAR)), DaySpending::Within, "another wallet");
+    assert_eq!(
+        note_spending(&store, 4, "a", 100_002, Some(100 * DOLLAR)),
+        DaySpending::Over { micros: 101 * DOLLAR },
+        "what is known is enough"
+    );
+    assert_eq!(note_spending(&store, 5, "a", 200_000, Some(DOLLAR)), DaySpending::Within, "another day");
+    // The trace is read again with a price.
+    assert_eq!(note_spending(&store, 1, "a", 100_000, Some(DOLLAR)), DaySpending::Within);
+    assert_eq!(note_spending(&store, 2, "a", 100_001, Some(DOLLAR)), DaySpending::Within);
+}
+
+pub(super) fn times_without_a_collector_are_noted_once(place: &TestPlace) {
+    let (store, other) = (open(place), open(place));
+    store.note_work(1_000, 600).unwrap();
+    assert!(store.outages(0, 10).unwrap().is_empty(), "before the first step there was nothing to collect");
+    store.note_work(1_600, 600).unwrap();
+    store.note_work(9_000, 600).unwrap();
+    other.note_work(9_001, 600).unwrap();
+    other.note_work(8_000, 600).unwrap();
+    let outage = WorkOutage { from_s: 1_600, to_s: 9_000 };
+    assert_eq!((other.outages(9_000, 10).unwrap(), other.outages(9_001, 10).unwrap()), (vec![outage], vec![]));
+    assert_eq!(store.mark(StoreMark::Worked).unwrap(), Some(9_001));
+    store.note_work(20_000, 600).unwrap();
+    assert_eq!(store.outages(0, 1).unwrap(), [WorkOutage { from_s: 9_001, to_s: 20_000 }], "the newest first");
+    store.retain(86_400_000 + 9_001_000, 1, u64::MAX).unwrap();
+    assert_eq!(store.outages(0, 10).unwrap().len(), 1, "the first is too old");
 }
 
 pub(super) fn marks_only_grow(place: &TestPlace) {
@@ -221,7 +354,7 @@ pub(super) fn receipts_are_asked_for_until_answered_once(place: &TestPlace) {
     let store = open(place);
     let wanted = [(8453, "0xaa".to_owned())];
     let want = |trace: u8, now_ms| store.want_receipts(&[trace; 16], &wanted, now_ms).unwrap().remove(0);
-    assert_eq!(want(1, 10), ReceiptClaim { state: ReceiptState::Wanted, other: None });
+    assert_eq!(want(1, 10), ReceiptClaim { state: ReceiptState::Wanted, other: None, wanted_ms: 10 });
     assert_eq!(want(2, 11).other, Some([1; 16]), "another trace named it first");
     let due = store.due_receipts(8453, 10, 5).unwrap();
     assert_eq!(due, [WantedReceipt { chain: 8453, hash: "0xaa".into(), attempts: 0 }]);
@@ -231,7 +364,7 @@ pub(super) fn receipts_are_asked_for_until_answered_once(place: &TestPlace) {
     assert_eq!(store.due_receipts(8453, 100, 5).unwrap()[0].attempts, 1);
     store.answer_receipt(&due[0], "first", ProductionCounter::ReceiptsDecoded).unwrap();
     store.answer_receipt(&due[0], "second", ProductionCounter::ReceiptsFailed).unwrap();
-    assert_eq!(want(1, 20), ReceiptClaim { state: ReceiptState::Known("first".into()), other: None });
+    assert_eq!(want(1, 20), ReceiptClaim { state: ReceiptState::Known("first".into()), other: None, wanted_ms: 10 });
     assert!(store.due_receipts(8453, 1_000, 5).unwrap().is_empty());
     assert_eq!((counted(&store, ProductionCounter::ReceiptsDecoded), counted(&store, ProductionCounter::ReceiptsFailed)), (1, 0));
 }
@@ -270,6 +403,61 @@ pub(super) fn traces_are_judged_again_only_if_they_were_decided_again(place: &Te
     assert_eq!(store.unjudged_traces(0, 0, 10).unwrap().len(), 1);
 }
 
+/// Undoes the last conversion of a file.
+const BACK_TO_VERSION_3: &str =
+    "ALTER TABLE traces DROP COLUMN refused; DROP INDEX dropped_incomplete; ALTER TABLE dropped DROP COLUMN refused;
+    DROP TABLE outages; DROP TABLE spending;
+    CREATE TABLE spending (chain INTEGER NOT NULL, hash TEXT NOT NULL, wallet TEXT NOT NULL, nonce INTEGER NOT NULL, at_s INTEGER NOT NULL,
+        usd REAL NOT NULL, PRIMARY KEY (chain, hash)) STRICT, WITHOUT ROWID;
+    INSERT INTO spending VALUES (1, '0x1', 'a', 1, 100000, 60.1), (1, '0x2', 'b', 1, 100000, 1e300);";
+
+/// Requires that an earlier version's kept trace, left-out trace and spending are as good as those of today.
+fn check_converted(store: &ProductionStore) {
+    for (trace, late) in [(1, 0), (2, 1)] {
+        assert_eq!(add(store, &[span(trace, 9, false)], 50).late, late);
+        assert_eq!(refused(store), [(trace, 0)]);
+        decide_one(store, kept(trace), 60);
+    }
+    assert_eq!(note_spending(store, 3, "a", 100_000, Some(39_900_000)), DaySpending::Within);
+    assert_eq!(note_spending(store, 4, "a", 100_000, Some(1)), DaySpending::Over { micros: 100 * DOLLAR + 1 });
+    assert!(matches!(note_spending(store, 5, "b", 100_000, Some(1)), DaySpending::Over { .. }));
+    store.note_work(1, 1).unwrap();
+}
+
+/// Stores a kept trace and one that was left out.
+fn store_two(store: &ProductionStore) {
+    for (trace, decision) in [(1, kept(1)), (2, TraceDecision::Drop)] {
+        add(store, &[span(trace, 1, true)], 10);
+        decide_one(store, decision, 20);
+    }
+}
+
+#[test]
+fn files_of_version_3_are_converted() {
+    let place = TestPlace::sqlite();
+    store_two(&open(&place));
+    let StoreLocation::File(path) = &place.location else { unreachable!() };
+    let back = format!("{BACK_TO_VERSION_3} CREATE INDEX spending_by_wallet ON spending (wallet, at_s); PRAGMA user_version = 3;");
+    SqliteTraces::open(path).unwrap().connection.execute_batch(&back).unwrap();
+    check_converted(&open(&place));
+}
+
+#[test]
+fn tables_of_version_1_on_postgres_are_converted() {
+    let place = TestPlace::postgres();
+    store_two(&open(&place));
+    place.sql(
+        "SET search_path TO bardo_eval_production;
+         ALTER TABLE traces DROP COLUMN refused; DROP INDEX dropped_incomplete; ALTER TABLE dropped DROP COLUMN refused; DROP TABLE outages;
+         ALTER TABLE spending DROP COLUMN micros, ADD COLUMN usd double precision NOT NULL,
+             DROP CONSTRAINT spending_pkey, ADD PRIMARY KEY (chain, hash);
+         INSERT INTO spending (chain, hash, wallet, nonce, at_s, usd) VALUES (1, '0x1', 'a', 1, 100000, 60.1), (1, '0x2', 'b', 1, 100000, 1e300);
+         UPDATE schema_version SET version = 1",
+    );
+    check_converted(&open(&place));
+    assert_eq!(place.sql("SELECT version FROM bardo_eval_production.schema_version"), "2");
+}
+
 #[test]
 fn files_of_version_1_are_converted() {
     let folder = tempfile::tempdir().unwrap();
@@ -278,10 +466,11 @@ fn files_of_version_1_are_converted() {
     store.raise_alert("k", 5, 0, "{}").unwrap();
     store
         .connection
-        .execute_batch(
-            "DROP TABLE receipts; DROP TABLE judgements; DROP TABLE judge_calls; DROP TABLE spending; DROP TABLE marks;
-             ALTER TABLE open_traces DROP COLUMN wait_until_ms; ALTER TABLE open_traces DROP COLUMN refused; PRAGMA user_version = 1;",
-        )
+        .execute_batch(&format!(
+            "{BACK_TO_VERSION_3}
+             DROP TABLE receipts; DROP TABLE judgements; DROP TABLE judge_calls; DROP TABLE spending; DROP TABLE marks;
+             ALTER TABLE open_traces DROP COLUMN wait_until_ms; ALTER TABLE open_traces DROP COLUMN refused; PRAGMA user_version = 1;"
+        ))
         .unwrap();
     drop(store);
     let store = ProductionStore::open(&path).unwrap();
@@ -303,7 +492,7 @@ fn files_of_version_2_are_converted() {
     store.want_receipts(&[1; 16], &wanted, 10).unwrap();
     let back = "DROP TABLE spending; DROP TABLE marks; ALTER TABLE open_traces DROP COLUMN refused;
                 ALTER TABLE receipts DROP COLUMN named_by; PRAGMA user_version = 2;";
-    store.connection.execute_batch(back).unwrap();
+    store.connection.execute_batch(&format!("{BACK_TO_VERSION_3} {back}")).unwrap();
     drop(store);
     let store = ProductionStore::open(&path).unwrap();
     assert_eq!(store.want_receipts(&[2; 16], &wanted, 20).unwrap()[0].other, None, "the old file does not tell");
@@ -364,7 +553,11 @@ pub(super) fn decisions_and_spans_of_many_connections_agree(place: &TestPlace) {
                 for n in 0..60_u8 {
                     let spans: Vec<NewSpan> = (0..4).map(|trace| span(n / 10 * 4 + trace, n % 10 * 3 + writer, writer == 0)).collect();
                     store
-                        .add_spans(&[spans[..2].to_vec(), spans[2..].to_vec()], u64::from(n), SpanLimits { spans: 100, bytes: 100_000 })
+                        .add_spans(
+                            &[spans[..2].to_vec().into(), spans[2..].to_vec().into()],
+                            u64::from(n),
+                            SpanLimits { spans: 100, bytes: 100_000 },
+                        )
                         .unwrap();
                 }
             });
@@ -460,6 +653,35 @@ fn open_traces_keep_their_month() {
     assert_eq!(store.spans_of(&[1; 16]).unwrap().len(), 2);
     assert_eq!(store.retain(261 * DAY_MS, 60, u64::MAX).unwrap().by_age, 1);
     assert_eq!(store.span_count().unwrap(), 0);
+}
+
+/// Another collector has begun to add a span to a kept trace: retention waits for it and leaves the trace.
+#[test]
+fn retention_waits_for_traces_that_grow_again() {
+    let place = TestPlace::postgres();
+    let store = open(&place);
+    keep_at(&store, 1, DAY_MS);
+    keep_at(&store, 2, DAY_MS);
+    let StoreLocation::Postgres(target) = &place.location else { unreachable!() };
+    let other = PgConnection::open_schema(target, "bardo_eval_production").unwrap();
+    let run = |sql: &'static str| {
+        other
+            .run(move |session| Box::pin(async move { Ok(session.client().await?.batch_execute(sql).await.map_err(PgFault::from)?) }))
+            .unwrap();
+    };
+    run("BEGIN; INSERT INTO open_traces (trace, month, first_ms, last_ms, spans, bytes, root_ended)
+         VALUES (decode(repeat('01', 16), 'hex'), 197001, 1, 1, 2, 10, false)");
+    std::thread::scope(|scope| {
+        let retention = scope.spawn(|| open(&place).retain(20 * DAY_MS, 10, u64::MAX).unwrap());
+        let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        while !retention.is_finished() && place.sql(waits) == "0" {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        run("COMMIT");
+        assert_eq!(retention.join().unwrap(), RetentionResult { by_age: 1, by_size: 0 });
+    });
+    assert_eq!((store.spans_of(&[1; 16]).unwrap().len(), store.spans_of(&[2; 16]).unwrap().len()), (1, 0));
+    assert_eq!(place.sql("SELECT count(*) FROM bardo_eval_production.open_traces"), "1", "retention leaves no row of its own");
 }
 
 #[test]

@@ -6,10 +6,10 @@ use crate::harness::TestFolder;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-const KEEP_BY_RULE: &str = "sampling: { rate: 0 }\nsettle_s: 1\nmax_age_s: 4\n";
+pub(super) const KEEP_BY_RULE: &str = "sampling: { rate: 0 }\nsettle_s: 1\nmax_age_s: 4\n";
 
 /// Workspace in which one gate has a window, which ordinary traces meet.
-fn one_gate() -> TestFolder {
+pub(super) fn one_gate() -> TestFolder {
     let folder = TestFolder::with_reference();
     folder.write("evals/production.yaml", KEEP_ALL);
     let gates = folder.read("evals/gates.yaml").replace("    window: 24h\n", "");
@@ -21,15 +21,15 @@ fn one_gate() -> TestFolder {
     folder
 }
 
-fn spans(trace: &str) -> Value {
+pub(super) fn spans(trace: &str) -> Value {
     serde_json::from_str::<Value>(trace).unwrap()["resourceSpans"][0]["scopeSpans"][0]["spans"].clone()
 }
 
-fn request(spans: Value) -> String {
+pub(super) fn request(spans: Value) -> String {
     json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] }).to_string()
 }
 
-fn collect(folder: &TestFolder, traces: u64) {
+pub(super) fn collect(folder: &TestFolder, traces: u64) {
     let collector = CollectProcess::start(folder, &[]);
     for n in 0..traces {
         assert_eq!(collector.post(&tool_trace(n)).0, 200);
@@ -39,7 +39,7 @@ fn collect(folder: &TestFolder, traces: u64) {
 }
 
 /// Runs a change on the file, requires an exit code and a text, and undoes the change.
-fn watch_after(folder: &TestFolder, change: &str, undo: &str, exit: i32, text: &str) {
+pub(super) fn watch_after(folder: &TestFolder, change: &str, undo: &str, exit: i32, text: &str) {
     let file = rusqlite::Connection::open(folder.path(".bardo-eval/production.sqlite")).unwrap();
     file.execute_batch(change).unwrap();
     folder.run(&["watch", "--once"]).assert_exit(exit).assert_stdout(text);

@@ -2,6 +2,7 @@
 
 pub(crate) mod collecting;
 mod evasions;
+mod gaps;
 mod judged;
 mod killed;
 mod on_postgres;

@@ -10,11 +10,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio_postgres::Row;
 
-const KEEP: &str = "INSERT INTO traces (month, trace, at_s, decided_ms, sampled, probability, reasons, facts, scores, transcript, bytes)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+const KEEP: &str =
+    "INSERT INTO traces (month, trace, at_s, decided_ms, sampled, probability, reasons, facts, scores, transcript, bytes, refused)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
     ON CONFLICT (trace, month) DO UPDATE SET at_s = excluded.at_s, decided_ms = excluded.decided_ms, sampled = excluded.sampled,
         probability = excluded.probability, reasons = excluded.reasons, facts = excluded.facts, scores = excluded.scores,
-        transcript = excluded.transcript, bytes = excluded.bytes";
+        transcript = excluded.transcript, bytes = excluded.bytes, refused = excluded.refused";
 
 impl TraceTable for PgTraces {
     fn decide(&self, decisions: &[(OpenTrace, TraceDecision)], now_ms: u64) -> Result<u64, StoreError> {
@@ -32,9 +33,11 @@ impl TraceTable for PgTraces {
                     for (open, decision) in decisions.iter() {
                         let Some(trace_month) = months.get(&open.trace) else { continue };
                         match decision {
-                            TraceDecision::Keep(kept) => change.keep(&mut transaction, kept, (*trace_month, now)).await?,
-                            TraceDecision::Drop => change.dropped.push(open.trace),
-                            TraceDecision::Unreadable => change.unreadable.push(open.trace),
+                            TraceDecision::Keep(kept) => {
+                                change.keep(&mut transaction, kept, bound(open.refused), (*trace_month, now)).await?;
+                            }
+                            TraceDecision::Drop => change.dropped.push((open.trace, bound(open.refused))),
+                            TraceDecision::Unreadable => change.unreadable.push((open.trace, bound(open.refused))),
                         }
                     }
                     change.finish(&mut transaction, (month, now)).await?;
@@ -55,22 +58,28 @@ impl TraceTable for PgTraces {
         let sql = "SELECT trace, seq, at_s, sampled, probability, reasons, facts, scores, transcript FROM traces WHERE trace = $1";
         self.connection.query(sql, vec![Box::new(trace.to_vec())])?.first().map(kept_trace).transpose()
     }
+
+    fn incomplete_drops(&self, from_ms: u64) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM dropped WHERE refused > 0 AND decided_ms >= $1";
+        self.connection.query(sql, vec![Box::new(bound(from_ms))])?.first().map_or(Ok(0), |row| get_count(row, 0))
+    }
 }
 
-/// Removes the rows of open traces that got no span since they were read, and returns their months.
+/// Removes the rows of open traces that got no span and no refusal since they were read, and returns their months.
 async fn close(
     transaction: &mut PgTransaction<'_>,
     decisions: &[(OpenTrace, TraceDecision)],
 ) -> Result<BTreeMap<TraceId, i32>, StoreError> {
-    let mut seen: Vec<(TraceId, i64)> = decisions.iter().map(|(open, _)| (open.trace, bound(open.spans))).collect();
-    seen.sort_unstable();
-    let (ids, spans): (Vec<&[u8]>, Vec<i64>) = seen.iter().map(|(id, spans)| (&id[..], *spans)).unzip();
+    let mut seen: Vec<&OpenTrace> = decisions.iter().map(|(open, _)| open).collect();
+    seen.sort_unstable_by_key(|open| open.trace);
+    let ids: Vec<&[u8]> = seen.iter().map(|open| &open.trace[..]).collect();
+    let (spans, refused): (Vec<i64>, Vec<i64>) = seen.iter().map(|open| (bound(open.spans), bound(open.refused))).unzip();
     // Locks the rows in the order of those who add spans.
     let lock = "SELECT 1 FROM open_traces WHERE trace = ANY ($1) ORDER BY trace FOR UPDATE";
     transaction.query(lock, &[&ids]).await?;
-    let delete = "DELETE FROM open_traces AS open USING unnest($1::bytea[], $2::bigint[]) AS given (trace, spans)
-        WHERE open.trace = given.trace AND open.spans = given.spans RETURNING open.trace, open.month";
-    let closed = transaction.query(delete, &[&ids, &spans]).await?;
+    let delete = "DELETE FROM open_traces AS open USING unnest($1::bytea[], $2::bigint[], $3::bigint[]) AS given (trace, spans, refused)
+        WHERE open.trace = given.trace AND open.spans = given.spans AND open.refused = given.refused RETURNING open.trace, open.month";
+    let closed = transaction.query(delete, &[&ids, &spans, &refused]).await?;
     closed.iter().map(|row| Ok((get_trace(row, 0)?, get(row, 1)?))).collect()
 }
 
@@ -81,14 +90,21 @@ struct DecidedTraces {
     kept: Vec<TraceId>,
     sampled: u64,
     scored: u64,
-    dropped: Vec<TraceId>,
-    unreadable: Vec<TraceId>,
+    /// Traces that are left out, with the number of their refused spans.
+    dropped: Vec<(TraceId, i64)>,
+    unreadable: Vec<(TraceId, i64)>,
     /// Traces and bytes that months gain.
     months: BTreeMap<i32, (i64, i64)>,
 }
 
 impl DecidedTraces {
-    async fn keep(&mut self, transaction: &mut PgTransaction<'_>, kept: &KeptTrace, (month, now): (i32, i64)) -> Result<(), StoreError> {
+    async fn keep(
+        &mut self,
+        transaction: &mut PgTransaction<'_>,
+        kept: &KeptTrace,
+        refused: i64,
+        (month, now): (i32, i64),
+    ) -> Result<(), StoreError> {
         let id = &kept.trace[..];
         let before = transaction.query("SELECT bytes FROM traces WHERE trace = $1 AND month = $2", &[&id, &month]).await?;
         let before: Option<i64> = before.first().map(|row| get(row, 0)).transpose()?;
@@ -98,8 +114,8 @@ impl DecidedTraces {
         let texts = reasons.len() + facts.len() + scores.len() + transcript.len();
         let bytes = spans.first().map_or(Ok(0), |row| get::<i64>(row, 0))? + bound(texts as u64);
         let at = number(kept.at_s)?;
-        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 11] =
-            [&month, &id, &at, &now, &kept.sampled, &kept.probability, &reasons, &facts, &scores, &transcript, &bytes];
+        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 12] =
+            [&month, &id, &at, &now, &kept.sampled, &kept.probability, &reasons, &facts, &scores, &transcript, &bytes, &refused];
         transaction.query(KEEP, &values).await?;
         // A late span makes the trace be read again; it keeps its place and counts once.
         if before.is_none() {
@@ -138,15 +154,20 @@ impl DecidedTraces {
 }
 
 /// Removes the spans of traces and remembers their ids. Returns the number of those that were not left out before.
-async fn drop_traces(transaction: &mut PgTransaction<'_>, ids: &[TraceId], (month, now): (i32, i64)) -> Result<u64, StoreError> {
-    if ids.is_empty() {
+async fn drop_traces(transaction: &mut PgTransaction<'_>, traces: &[(TraceId, i64)], (month, now): (i32, i64)) -> Result<u64, StoreError> {
+    if traces.is_empty() {
         return Ok(0);
     }
-    let ids: Vec<&[u8]> = ids.iter().map(|id| &id[..]).collect();
+    let (ids, refused): (Vec<&[u8]>, Vec<i64>) = traces.iter().map(|(id, refused)| (&id[..], *refused)).unzip();
     transaction.query("DELETE FROM spans WHERE trace = ANY ($1)", &[&ids]).await?;
-    let sql = "INSERT INTO dropped (month, trace, decided_ms) SELECT $2, trace, $3 FROM unnest($1::bytea[]) AS given (trace)
+    // A trace of which more spans were refused is left out again now, in this month.
+    let forget = "DELETE FROM dropped USING unnest($1::bytea[], $2::bigint[]) AS given (trace, refused)
+        WHERE dropped.trace = given.trace AND dropped.refused < given.refused RETURNING 1";
+    let again = transaction.query(forget, &[&ids, &refused]).await?.len();
+    let sql = "INSERT INTO dropped (month, trace, decided_ms, refused)
+        SELECT $3, trace, $4, refused FROM unnest($1::bytea[], $2::bigint[]) AS given (trace, refused)
         WHERE NOT EXISTS (SELECT 1 FROM dropped WHERE dropped.trace = given.trace) ON CONFLICT DO NOTHING RETURNING 1";
-    Ok(transaction.query(sql, &[&ids, &month, &now]).await?.len() as u64)
+    Ok(transaction.query(sql, &[&ids, &refused, &month, &now]).await?.len().saturating_sub(again) as u64)
 }
 
 fn kept_trace(row: &Row) -> Result<KeptTrace, StoreError> {

@@ -22,7 +22,7 @@ impl ReceiptTable for PgTraces {
                     SELECT chain, hash, $3, 0, $3, $4 FROM unnest($1::bigint[], $2::text[]) AS given (chain, hash)
                     ON CONFLICT (chain, hash) DO NOTHING";
                 transaction.query(ask, &[chains, hashes, &now, &&namer[..]]).await?;
-                let read = "SELECT receipts.chain, receipts.hash, body, named_by
+                let read = "SELECT receipts.chain, receipts.hash, body, named_by, wanted_ms
                     FROM receipts JOIN unnest($1::bigint[], $2::text[]) AS given (chain, hash) USING (chain, hash)";
                 transaction.query(read, &[chains, hashes]).await
             })
@@ -31,9 +31,10 @@ impl ReceiptTable for PgTraces {
         for row in &rows {
             let key: (i64, String) = (get(row, 0)?, get(row, 1)?);
             let state = get_optional_text(row, 2)?.map_or(ReceiptState::Wanted, ReceiptState::Known);
-            claims.insert(key, ReceiptClaim { state, other: Some(get_trace(row, 3)?).filter(|first| first != trace) });
+            let other = Some(get_trace(row, 3)?).filter(|first| first != trace);
+            claims.insert(key, ReceiptClaim { state, other, wanted_ms: get_count(row, 4)? });
         }
-        let claim = |key| claims.get(key).cloned().unwrap_or(ReceiptClaim { state: ReceiptState::Wanted, other: None });
+        let claim = |key| claims.get(key).cloned().unwrap_or(ReceiptClaim { state: ReceiptState::Wanted, other: None, wanted_ms: now_ms });
         Ok(keys.iter().map(claim).collect())
     }
 

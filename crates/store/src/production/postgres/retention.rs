@@ -8,6 +8,7 @@ use crate::postgres::{PgTransaction, get, get_count};
 use crate::production::engine::RetentionTable;
 use crate::production::records::{RetentionResult, StoreMark};
 use std::collections::BTreeMap;
+use tokio_postgres::Row;
 
 /// Traces removed in one commit by rows.
 const STEP: i64 = 500;
@@ -107,8 +108,8 @@ impl PgTraces {
                     DroppedPart::All => format!("DROP TABLE IF EXISTS dropped_{month}"),
                     // Spans of a removed trace that come again are late.
                     DroppedPart::Traces => format!(
-                        "INSERT INTO dropped (month, trace, decided_ms)
-                         SELECT month, trace, decided_ms FROM traces WHERE month = {month} ON CONFLICT DO NOTHING"
+                        "INSERT INTO dropped (month, trace, decided_ms, refused)
+                         SELECT month, trace, decided_ms, refused FROM traces WHERE month = {month} ON CONFLICT DO NOTHING"
                     ),
                 };
                 let drop_tables = format!("DROP TABLE IF EXISTS spans_{month}, traces_{month}; DELETE FROM months WHERE month = {month}");
@@ -131,6 +132,7 @@ impl PgTraces {
                 transaction.query("DELETE FROM alerts WHERE raised_s < $1", &[&s]).await?;
                 transaction.query("DELETE FROM receipts WHERE wanted_ms < $1", &[&ms]).await?;
                 transaction.query("DELETE FROM spending WHERE at_s < $1", &[&s]).await?;
+                transaction.query("DELETE FROM outages WHERE to_s < $1", &[&s]).await?;
                 transaction.query("DELETE FROM judgements WHERE judged_ms < $1", &[&ms]).await?;
                 transaction.query("DELETE FROM judge_calls WHERE day < $1", &[&day]).await.map(drop)
             })
@@ -140,10 +142,12 @@ impl PgTraces {
 
 async fn remove_step(transaction: &mut PgTransaction<'_>, before: Option<i64>) -> Result<u64, StoreError> {
     // A trace that grows again is not removed under the hands of the collector.
-    let oldest = "SELECT trace, month, bytes, at_s FROM traces WHERE decided_ms < $1
+    let oldest = "SELECT trace FROM traces WHERE decided_ms < $1
             AND NOT EXISTS (SELECT 1 FROM open_traces WHERE open_traces.trace = traces.trace)
         ORDER BY seq LIMIT $2";
     let rows = transaction.query(oldest, &[&before.unwrap_or(i64::MAX), &STEP]).await?;
+    let locked = lock_decided(transaction, &rows).await?;
+    let rows = transaction.query("SELECT trace, month, bytes, at_s FROM traces WHERE trace = ANY ($1)", &[&locked]).await?;
     let (mut ids, mut months, mut newest) = (vec![], BTreeMap::<i32, (i64, i64)>::new(), None);
     for row in &rows {
         ids.push(get_trace(row, 0)?.to_vec());
@@ -157,13 +161,26 @@ async fn remove_step(transaction: &mut PgTransaction<'_>, before: Option<i64>) -
     }
     transaction.query("DELETE FROM spans WHERE trace = ANY ($1)", &[&ids]).await?;
     // Spans of a removed trace that come again are late.
-    let remember = "INSERT INTO dropped (month, trace, decided_ms) SELECT month, trace, decided_ms FROM traces WHERE trace = ANY ($1)
-        ON CONFLICT DO NOTHING";
+    let remember = "INSERT INTO dropped (month, trace, decided_ms, refused)
+        SELECT month, trace, decided_ms, refused FROM traces WHERE trace = ANY ($1) ON CONFLICT DO NOTHING";
     transaction.query(remember, &[&ids]).await?;
     transaction.query("DELETE FROM traces WHERE trace = ANY ($1)", &[&ids]).await?;
     for (month, (traces, bytes)) in &months {
         let sql = "UPDATE months SET traces = traces - $2, bytes = bytes - $3 WHERE month = $1";
         transaction.query(sql, &[month, traces, bytes]).await?;
     }
+    transaction.query("DELETE FROM open_traces WHERE trace = ANY ($1)", &[&locked]).await?;
     Ok(ids.len() as u64)
+}
+
+/// Makes a row of each decided trace, as those who add spans do, so that they wait until the commit. Returns the traces without those that
+/// grow again by now.
+async fn lock_decided(transaction: &mut PgTransaction<'_>, decided: &[Row]) -> Result<Vec<Vec<u8>>, StoreError> {
+    let mut ids = decided.iter().map(|row| Ok(get_trace(row, 0)?.to_vec())).collect::<Result<Vec<_>, StoreError>>()?;
+    // In the order of those who add spans.
+    ids.sort_unstable();
+    let lock = "INSERT INTO open_traces (trace, month, first_ms, last_ms, spans, bytes, root_ended)
+        SELECT trace, 0, 0, 0, 0, 0, false FROM unnest($1::bytea[]) AS given (trace) ON CONFLICT (trace) DO NOTHING RETURNING trace";
+    let locked = transaction.query(lock, &[&ids]).await?;
+    locked.iter().map(|row| Ok(get_trace(row, 0)?.to_vec())).collect()
 }

@@ -3,7 +3,7 @@
 use crate::postgres::TableSet;
 
 pub(super) static PRODUCTION_TABLES: TableSet =
-    TableSet { schema: "bardo_eval_production", migrations: &[TRACES], lock: 0x6261_7264_6f00_0002 };
+    TableSet { schema: "bardo_eval_production", migrations: &[TRACES, COMPLETENESS], lock: 0x6261_7264_6f00_0002 };
 
 /// A unique key of a partitioned table must have the month. That a trace has one month only is ensured by its row in `open_traces`, which
 /// every writer of the trace locks first. A kept trace that grows again has its earlier bytes in `months` too: `decided_bytes`.
@@ -127,4 +127,21 @@ CREATE TABLE judge_calls (
 );
 CREATE INDEX judge_calls_by_day ON judge_calls (day);
 CREATE INDEX judge_calls_by_call ON judge_calls (call);
+"#;
+
+/// Refused spans outlive the decision on their trace, times without a collector are noted, and money is counted in millionths of a dollar
+/// by wallet, or not known.
+const COMPLETENESS: &str = r#"
+ALTER TABLE traces ADD COLUMN refused bigint NOT NULL DEFAULT 0;
+ALTER TABLE dropped ADD COLUMN refused bigint NOT NULL DEFAULT 0;
+CREATE INDEX dropped_incomplete ON dropped (decided_ms) WHERE refused > 0;
+
+CREATE TABLE outages (
+    from_s bigint PRIMARY KEY,
+    to_s bigint NOT NULL
+);
+
+ALTER TABLE spending ADD COLUMN micros bigint;
+UPDATE spending SET micros = least(round(usd * 1000000), 9e18)::bigint;
+ALTER TABLE spending DROP COLUMN usd, DROP CONSTRAINT spending_pkey, ADD PRIMARY KEY (chain, hash, wallet);
 "#;

@@ -5,7 +5,7 @@ use super::{PgTraces, bound, get_trace, limit};
 use crate::StoreError;
 use crate::postgres::{PgTransaction, get, get_count, number};
 use crate::production::engine::SpanTable;
-use crate::production::records::{NewSpan, OpenTrace, ProductionCounter, SpanLimits, StoredSpans, TraceId};
+use crate::production::records::{NewSpan, OpenTrace, ProductionCounter, SpanBatch, SpanLimits, StoredSpans, TraceId};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use tokio_postgres::Row;
@@ -13,7 +13,7 @@ use tokio_postgres::Row;
 type SpanKey = (TraceId, [u8; 8]);
 
 impl SpanTable for PgTraces {
-    fn add_spans(&self, requests: &[Vec<NewSpan>], now_ms: u64, limits: SpanLimits) -> Result<Vec<StoredSpans>, StoreError> {
+    fn add_spans(&self, requests: &[SpanBatch], now_ms: u64, limits: SpanLimits) -> Result<Vec<StoredSpans>, StoreError> {
         let (requests, now) = (Arc::new(requests.to_vec()), number(now_ms)?);
         self.with_month(now_ms, |month| {
             let requests = requests.clone();
@@ -22,7 +22,7 @@ impl SpanTable for PgTraces {
                 Box::pin(async move {
                     let mut traces = OpenRows::lock(&mut transaction, &requests, month, now).await?;
                     let mut admitted = vec![];
-                    let results: Vec<StoredSpans> = requests.iter().map(|spans| traces.admit(spans, limits, &mut admitted)).collect();
+                    let results: Vec<StoredSpans> = requests.iter().map(|batch| traces.admit(batch, limits, &mut admitted)).collect();
                     traces.store(&mut transaction, &admitted, now).await?;
                     let sum = |part: fn(&StoredSpans) -> u64| results.iter().map(part).sum();
                     let counts = [
@@ -100,16 +100,30 @@ struct OpenRow {
     decided_bytes: u64,
     /// The trace was left out before.
     is_dropped: bool,
+    /// Spans that were refused before a decision on the trace.
+    refused_before: u64,
     added_spans: u64,
     added_bytes: u64,
     root_ended: bool,
     refused: u64,
 }
 
+impl OpenRow {
+    /// Makes a trace that is read again as incomplete as it was. The row of an open trace has these refusals.
+    fn add_earlier_refusals(&mut self, refused: u64) {
+        if self.is_new {
+            self.refused_before = self.refused_before.max(refused);
+        }
+    }
+}
+
 impl OpenRows {
     /// Creates the rows that are missing and locks all, in one order by all writers. Afterwards no other writer can decide on the traces.
-    async fn lock(transaction: &mut PgTransaction<'_>, requests: &[Vec<NewSpan>], month: i32, now: i64) -> Result<Self, StoreError> {
-        let ids: BTreeSet<TraceId> = requests.iter().flatten().map(|span| span.trace).collect();
+    async fn lock(transaction: &mut PgTransaction<'_>, requests: &[SpanBatch], month: i32, now: i64) -> Result<Self, StoreError> {
+        let traces = |batch: &SpanBatch| -> Vec<TraceId> {
+            batch.spans.iter().map(|span| span.trace).chain(batch.refused.iter().map(|(trace, _)| *trace)).collect()
+        };
+        let ids: BTreeSet<TraceId> = requests.iter().flat_map(traces).collect();
         let ids: Vec<&[u8]> = ids.iter().map(|id| &id[..]).collect();
         let lock = "INSERT INTO open_traces (trace, month, first_ms, last_ms, spans, bytes, root_ended)
             SELECT trace, $2, $3, $3, 0, 0, false FROM unnest($1::bytea[]) AS given (trace)
@@ -131,8 +145,10 @@ impl OpenRows {
     /// Looks up the traces among those that were decided before.
     async fn find_decided(&mut self, transaction: &mut PgTransaction<'_>) -> Result<(), StoreError> {
         let all: Vec<Vec<u8>> = self.rows.keys().map(|id| id.to_vec()).collect();
-        for row in &transaction.query("SELECT trace FROM dropped WHERE trace = ANY ($1)", &[&all]).await? {
-            self.rows.entry(get_trace(row, 0)?).or_default().is_dropped = true;
+        for row in &transaction.query("SELECT trace, refused FROM dropped WHERE trace = ANY ($1)", &[&all]).await? {
+            let open = self.rows.entry(get_trace(row, 0)?).or_default();
+            open.is_dropped = true;
+            open.add_earlier_refusals(get_count(row, 1)?);
         }
         let new: Vec<Vec<u8>> = self.rows.iter().filter(|(_, row)| row.is_new).map(|(id, _)| id.to_vec()).collect();
         if new.is_empty() {
@@ -140,9 +156,11 @@ impl OpenRows {
         }
         let mut kept = vec![];
         // A kept trace that grows again stays in its month.
-        for row in &transaction.query("SELECT trace, month FROM traces WHERE trace = ANY ($1)", &[&new]).await? {
+        for row in &transaction.query("SELECT trace, month, refused FROM traces WHERE trace = ANY ($1)", &[&new]).await? {
             let id = get_trace(row, 0)?;
-            self.rows.entry(id).or_default().month = get(row, 1)?;
+            let open = self.rows.entry(id).or_default();
+            open.month = get(row, 1)?;
+            open.add_earlier_refusals(get_count(row, 2)?);
             kept.push(id.to_vec());
         }
         if kept.is_empty() {
@@ -158,8 +176,8 @@ impl OpenRows {
         Ok(())
     }
 
-    async fn find_known(&mut self, transaction: &mut PgTransaction<'_>, requests: &[Vec<NewSpan>]) -> Result<(), StoreError> {
-        let given = requests.iter().flatten();
+    async fn find_known(&mut self, transaction: &mut PgTransaction<'_>, requests: &[SpanBatch]) -> Result<(), StoreError> {
+        let given = requests.iter().flat_map(|batch| &batch.spans);
         let (traces, spans): (Vec<&[u8]>, Vec<&[u8]>) = given.map(|span| (&span.trace[..], &span.span[..])).unzip();
         let sql =
             "SELECT trace, span FROM spans JOIN (SELECT DISTINCT * FROM unnest($1::bytea[], $2::bytea[]) AS given (trace, span)) AS given
@@ -173,17 +191,22 @@ impl OpenRows {
     }
 
     /// Sorts the spans of a request into those to store and the others.
-    fn admit<'s>(&mut self, spans: &'s [NewSpan], limits: SpanLimits, admitted: &mut Vec<&'s NewSpan>) -> StoredSpans {
+    fn admit<'s>(&mut self, batch: &'s SpanBatch, limits: SpanLimits, admitted: &mut Vec<&'s NewSpan>) -> StoredSpans {
         let mut found = StoredSpans::default();
-        for span in spans {
+        for (trace, refused) in &batch.refused {
+            self.rows.entry(*trace).or_default().refused += refused;
+        }
+        for span in &batch.spans {
             let row = self.rows.entry(span.trace).or_default();
             let size = span.body.len() as u64;
-            if row.spans + row.added_spans >= limits.spans || row.bytes + row.added_bytes + size > limits.bytes {
+            // A span that is stored is not lost if it comes again.
+            if self.known.contains(&(span.trace, span.span)) {
+                found.repeated += 1;
+            } else if row.spans + row.added_spans >= limits.spans || row.bytes + row.added_bytes + size > limits.bytes {
                 found.over_limit += 1;
                 row.refused += 1;
-            } else if !self.known.insert((span.trace, span.span)) {
-                found.repeated += 1;
             } else {
+                self.known.insert((span.trace, span.span));
                 // Spans of a trace that was left out are not counted again.
                 *(if row.is_dropped { &mut found.late } else { &mut found.stored }) += 1;
                 row.added_spans += 1;
@@ -211,7 +234,7 @@ impl OpenRows {
         let spans: Vec<i64> = grown.iter().map(|(_, row)| bound(row.spans + row.added_spans)).collect();
         let bytes: Vec<i64> = grown.iter().map(|(_, row)| bound(row.bytes + row.added_bytes)).collect();
         let decided: Vec<i64> = grown.iter().map(|(_, row)| bound(row.decided_bytes)).collect();
-        let refused: Vec<i64> = grown.iter().map(|(_, row)| bound(row.refused)).collect();
+        let refused: Vec<i64> = grown.iter().map(|(_, row)| bound(row.refused + row.refused_before)).collect();
         let ended: Vec<bool> = grown.iter().map(|(_, row)| row.root_ended).collect();
         let grow = "UPDATE open_traces AS open SET last_ms = greatest(last_ms, $6), month = given.month, spans = given.spans,
                 bytes = given.bytes, root_ended = open.root_ended OR given.ended, refused = open.refused + given.refused,

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Schema version, stored as `PRAGMA user_version`.
-const SCHEMA_VERSION: i64 = 3;
+const SCHEMA_VERSION: i64 = 4;
 /// Distinguishes the file from a store of runs.
 const APPLICATION_ID: i64 = 0x6265_7031;
 const PAGE_BYTES: u32 = 8 << 10;
@@ -141,6 +141,46 @@ CREATE TABLE marks (
 
 const FROM_VERSION_2: &str = "ALTER TABLE open_traces ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;";
 
+/// Tables since version 4: refused spans outlive the decision on their trace, times without a collector are noted, and money is counted in
+/// millionths of a dollar by wallet, or not known.
+const COMPLETENESS_SCHEMA: &str = "
+ALTER TABLE traces ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE dropped ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX dropped_incomplete ON dropped (decided_ms) WHERE refused > 0;
+
+CREATE TABLE outages (
+    from_s INTEGER PRIMARY KEY,
+    to_s   INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE spending_in_micros (
+    chain  INTEGER NOT NULL,
+    hash   TEXT NOT NULL,
+    wallet TEXT NOT NULL,
+    nonce  INTEGER NOT NULL,
+    at_s   INTEGER NOT NULL,
+    micros INTEGER,
+    PRIMARY KEY (chain, hash, wallet)
+) STRICT, WITHOUT ROWID;
+INSERT INTO spending_in_micros
+    SELECT chain, hash, wallet, nonce, at_s, CAST(min(round(usd * 1000000), 9e18) AS INTEGER) FROM spending;
+DROP TABLE spending;
+ALTER TABLE spending_in_micros RENAME TO spending;
+CREATE INDEX spending_by_wallet ON spending (wallet, at_s);
+";
+
+/// Returns the steps from a version to the current one; none if the version is not known.
+fn steps_from(version: i64) -> Option<&'static [&'static str]> {
+    Some(match version {
+        0 => &[SCHEMA, EVIDENCE_SCHEMA, SPENDING_SCHEMA, COMPLETENESS_SCHEMA],
+        1 => &[FROM_VERSION_1, EVIDENCE_SCHEMA, FROM_VERSION_2, SPENDING_SCHEMA, COMPLETENESS_SCHEMA],
+        2 => &[FROM_VERSION_2, SPENDING_SCHEMA, COMPLETENESS_SCHEMA],
+        3 => &[COMPLETENESS_SCHEMA],
+        SCHEMA_VERSION => &[],
+        _ => return None,
+    })
+}
+
 impl SqliteTraces {
     /// Opens or creates a file.
     ///
@@ -162,29 +202,16 @@ impl SqliteTraces {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
         let application: i64 = transaction.pragma_query_value(None, "application_id", |row| row.get(0))?;
-        match (version, application) {
-            (SCHEMA_VERSION, APPLICATION_ID) => {}
-            (1, APPLICATION_ID) => {
-                transaction.execute_batch(FROM_VERSION_1)?;
-                transaction.execute_batch(EVIDENCE_SCHEMA)?;
-                transaction.execute_batch(FROM_VERSION_2)?;
-                transaction.execute_batch(SPENDING_SCHEMA)?;
-                transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-            }
-            (2, APPLICATION_ID) => {
-                transaction.execute_batch(FROM_VERSION_2)?;
-                transaction.execute_batch(SPENDING_SCHEMA)?;
-                transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-            }
-            (0, 0) => {
-                transaction.execute_batch(SCHEMA)?;
-                transaction.execute_batch(EVIDENCE_SCHEMA)?;
-                transaction.execute_batch(SPENDING_SCHEMA)?;
-                transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-                transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-            }
-            (found, APPLICATION_ID) => return Err(StoreError::NewerVersion { found, known: SCHEMA_VERSION }),
-            (_, _) => return Err(StoreError::NotProduction),
+        if application != APPLICATION_ID && (version, application) != (0, 0) {
+            return Err(StoreError::NotProduction);
+        }
+        let steps = steps_from(version).ok_or(StoreError::NewerVersion { found: version, known: SCHEMA_VERSION })?;
+        for step in steps {
+            transaction.execute_batch(step)?;
+        }
+        if !steps.is_empty() {
+            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+            transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
         }
         transaction.commit()?;
         Ok(Self { connection })

@@ -18,11 +18,11 @@ impl ReceiptTable for SqliteTraces {
                      ON CONFLICT (chain, hash) DO UPDATE SET named_by = ?4 WHERE named_by IS NULL",
                 )?
                 .execute(params![chain, hash, now_ms, &trace[..]])?;
-            let (body, first): (Option<String>, TraceId) = transaction
-                .prepare_cached("SELECT body, named_by FROM receipts WHERE chain = ?1 AND hash = ?2")?
-                .query_row(params![chain, hash], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let (body, first, wanted_ms): (Option<String>, TraceId, u64) = transaction
+                .prepare_cached("SELECT body, named_by, wanted_ms FROM receipts WHERE chain = ?1 AND hash = ?2")?
+                .query_row(params![chain, hash], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             let state = body.map_or(ReceiptState::Wanted, ReceiptState::Known);
-            claims.push(ReceiptClaim { state, other: Some(first).filter(|first| first != trace) });
+            claims.push(ReceiptClaim { state, other: Some(first).filter(|first| first != trace), wanted_ms });
         }
         transaction.commit()?;
         Ok(claims)

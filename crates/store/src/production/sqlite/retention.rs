@@ -26,6 +26,7 @@ impl RetentionTable for SqliteTraces {
         dropped.execute("DELETE FROM alerts WHERE raised_s < ?1", params![before / 1000])?;
         dropped.execute("DELETE FROM receipts WHERE wanted_ms < ?1", params![before])?;
         dropped.execute("DELETE FROM spending WHERE at_s < ?1", params![before / 1000])?;
+        dropped.execute("DELETE FROM outages WHERE to_s < ?1", params![before / 1000])?;
         dropped.execute("DELETE FROM judgements WHERE judged_ms < ?1", params![before])?;
         dropped.execute("DELETE FROM judge_calls WHERE day < ?1", params![before / MS_PER_DAY])?;
         dropped.commit()?;
@@ -67,7 +68,10 @@ impl SqliteTraces {
         transaction.execute(&format!("DELETE FROM spans WHERE trace IN ({idle})"), params![value])?;
         // Spans of a removed trace that come again are late.
         transaction.execute(
-            &format!("INSERT OR IGNORE INTO dropped (trace, decided_ms) SELECT trace, decided_ms FROM traces WHERE trace IN ({idle})"),
+            &format!(
+                "INSERT OR IGNORE INTO dropped (trace, decided_ms, refused)
+                 SELECT trace, decided_ms, refused FROM traces WHERE trace IN ({idle})"
+            ),
             params![value],
         )?;
         let removed = transaction.execute(&format!("DELETE FROM traces WHERE trace IN ({idle})"), params![value])?;

@@ -4,7 +4,7 @@ use super::SqliteTraces;
 use super::counters::count;
 use crate::StoreError;
 use crate::production::engine::SpanTable;
-use crate::production::records::{NewSpan, OpenTrace, ProductionCounter, SpanLimits, StoredSpans, TraceId};
+use crate::production::records::{NewSpan, OpenTrace, ProductionCounter, SpanBatch, SpanLimits, StoredSpans, TraceId};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ struct TraceGrowth {
 }
 
 impl SpanTable for SqliteTraces {
-    fn add_spans(&self, requests: &[Vec<NewSpan>], now_ms: u64, limits: SpanLimits) -> Result<Vec<StoredSpans>, StoreError> {
+    fn add_spans(&self, requests: &[SpanBatch], now_ms: u64, limits: SpanLimits) -> Result<Vec<StoredSpans>, StoreError> {
         let transaction = self.transaction()?;
         let results: Vec<StoredSpans> =
-            requests.iter().map(|spans| add_request(&transaction, spans, now_ms, limits)).collect::<Result<_, _>>()?;
+            requests.iter().map(|batch| add_request(&transaction, batch, now_ms, limits)).collect::<Result<_, _>>()?;
         let sum = |part: fn(&StoredSpans) -> u64| results.iter().map(part).sum();
         count(&transaction, ProductionCounter::SpansStored, sum(|found| found.stored))?;
         count(&transaction, ProductionCounter::SpansRepeated, sum(|found| found.repeated))?;
@@ -71,32 +71,48 @@ impl SpanTable for SqliteTraces {
     }
 }
 
-fn add_request(transaction: &Connection, spans: &[NewSpan], now_ms: u64, limits: SpanLimits) -> Result<StoredSpans, StoreError> {
+fn add_request(transaction: &Connection, batch: &SpanBatch, now_ms: u64, limits: SpanLimits) -> Result<StoredSpans, StoreError> {
     let mut found = StoredSpans::default();
-    let mut by_trace: BTreeMap<&TraceId, Vec<&NewSpan>> = BTreeMap::new();
-    for span in spans {
-        by_trace.entry(&span.trace).or_default().push(span);
+    let mut by_trace: BTreeMap<&TraceId, (Vec<&NewSpan>, u64)> = BTreeMap::new();
+    for span in &batch.spans {
+        by_trace.entry(&span.trace).or_default().0.push(span);
     }
-    let mut is_dropped = transaction.prepare_cached("SELECT 1 FROM dropped WHERE trace = ?1")?;
+    for (trace, refused) in &batch.refused {
+        by_trace.entry(trace).or_default().1 += refused;
+    }
+    let mut dropped = transaction.prepare_cached("SELECT refused FROM dropped WHERE trace = ?1")?;
     let mut sizes = transaction.prepare_cached("SELECT spans, bytes FROM open_traces WHERE trace = ?1")?;
+    let mut kept = transaction.prepare_cached("SELECT refused FROM traces WHERE trace = ?1")?;
     let mut stored = transaction.prepare_cached("SELECT count(*), coalesce(sum(length(body)), 0) FROM spans WHERE trace = ?1")?;
+    let mut known = transaction.prepare_cached("SELECT 1 FROM spans WHERE trace = ?1 AND span = ?2")?;
     let mut insert = transaction.prepare_cached("INSERT OR IGNORE INTO spans (trace, span, received_ms, body) VALUES (?1, ?2, ?3, ?4)")?;
     let mut grow = transaction.prepare_cached(
         "INSERT INTO open_traces (trace, first_ms, last_ms, spans, bytes, root_ended, refused) VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (trace) DO UPDATE SET last_ms = max(last_ms, ?2), spans = ?3, bytes = ?4, root_ended = max(root_ended, ?5),
                                            refused = refused + ?6",
     )?;
-    for (trace, spans) in by_trace {
-        let is_late = is_dropped.exists([&trace[..]])?;
+    for (trace, (spans, refused)) in by_trace {
+        let left_out: Option<u64> = dropped.query_row([&trace[..]], |row| row.get(0)).optional()?;
         let size = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let open: Option<(u64, u64)> = sizes.query_row([&trace[..]], size).optional()?;
-        // A kept trace that grows again is bounded as a whole.
-        let before = open.map_or_else(|| stored.query_row([&trace[..]], size), Ok)?;
-        let mut growth = TraceGrowth::default();
+        let decided: Option<u64> = if open.is_none() { kept.query_row([&trace[..]], |row| row.get(0)).optional()? } else { None };
+        let before = match (open, decided) {
+            (Some(open), _) => open,
+            // A kept trace that grows again is bounded as a whole.
+            (None, Some(_)) => stored.query_row([&trace[..]], size)?,
+            (None, None) => (0, 0),
+        };
+        let mut growth = TraceGrowth { refused, ..TraceGrowth::default() };
         for span in spans {
             let size = span.body.len() as u64;
             if before.0 + growth.spans >= limits.spans || before.1 + growth.bytes + size > limits.bytes {
-                growth.refused += 1;
+                // A span that is stored is not lost if it comes again.
+                if known.exists(params![&trace[..], &span.span[..]])? {
+                    found.repeated += 1;
+                } else {
+                    found.over_limit += 1;
+                    growth.refused += 1;
+                }
                 continue;
             }
             if insert.execute(params![&trace[..], &span.span[..], now_ms, span.body])? == 0 {
@@ -108,11 +124,12 @@ fn add_request(transaction: &Connection, spans: &[NewSpan], now_ms: u64, limits:
             growth.root_ended |= span.is_root;
         }
         // Spans of a trace that was left out are not counted again.
-        *(if is_late { &mut found.late } else { &mut found.stored }) += growth.spans;
-        found.over_limit += growth.refused;
+        *(if left_out.is_some() { &mut found.late } else { &mut found.stored }) += growth.spans;
         if growth.spans + growth.refused > 0 {
             let (spans, bytes) = (before.0 + growth.spans, before.1 + growth.bytes);
-            grow.execute(params![&trace[..], now_ms, spans, bytes, growth.root_ended, growth.refused])?;
+            // A trace that is read again is as incomplete as before.
+            let earlier = if open.is_none() { decided.max(left_out).unwrap_or(0) } else { 0 };
+            grow.execute(params![&trace[..], now_ms, spans, bytes, growth.root_ended, earlier + growth.refused])?;
         }
     }
     Ok(found)
