@@ -116,7 +116,7 @@ impl RequestReader<'_> {
         for (key, id) in [("traceId", &trace[..]), ("spanId", &span[..])] {
             value[key] = Value::String(id.iter().map(|byte| format!("{byte:02x}")).collect());
         }
-        self.redact(&mut value, 0)?;
+        self.redact(&mut value, "", 0)?;
         let body = serde_json::to_vec(&value).unwrap_or_default();
         if body.len() > self.limits.span_bytes {
             return Err(SpanRefusal::TooLarge);
@@ -125,20 +125,20 @@ impl RequestReader<'_> {
     }
 
     /// Removes secrets from all texts, and the values of attributes with secret names.
-    fn redact(&self, value: &mut Value, depth: usize) -> Result<(), SpanRefusal> {
+    fn redact(&self, value: &mut Value, field: &str, depth: usize) -> Result<(), SpanRefusal> {
         // Each level of attributes takes three levels of JSON.
         if depth > 3 * self.limits.value_depth + 6 {
             return Err(SpanRefusal::TooDeep);
         }
         match value {
             Value::String(text) => {
-                if let std::borrow::Cow::Owned(clean) = self.redactor.redact(text) {
+                if let std::borrow::Cow::Owned(clean) = self.redactor.redact(field, text) {
                     *text = clean;
                 }
             }
             Value::Array(items) => {
                 for item in items {
-                    self.redact(item, depth + 1)?;
+                    self.redact(item, field, depth + 1)?;
                 }
             }
             Value::Object(members) => {
@@ -147,8 +147,11 @@ impl RequestReader<'_> {
                     members.insert("value".into(), serde_json::json!({ "stringValue": "[redacted]" }));
                     return Ok(());
                 }
+                // The members of a pair have the name of the pair.
+                let own = members.get("key").and_then(Value::as_str).map(str::to_owned);
+                let field = own.as_deref().unwrap_or(field);
                 for member in members.values_mut() {
-                    self.redact(member, depth + 1)?;
+                    self.redact(member, field, depth + 1)?;
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}

@@ -4,6 +4,7 @@ mod access;
 mod fuzz_target;
 mod grpc;
 mod gzip;
+mod hex_keys;
 mod http;
 mod json_request;
 mod limits;

@@ -114,7 +114,7 @@ impl<'r> SpanWriter<'r> {
             self.hex(&parent);
         }
         self.raw(b"\",\"name\":");
-        self.string(text(name)?)?;
+        self.string("", text(name)?)?;
         self.print(format_args!(",\"kind\":{kind},\"startTimeUnixNano\":\"{start}\",\"endTimeUnixNano\":\"{end}\""));
         self.attributes(message, 9, 0)?;
         self.events(message)?;
@@ -138,7 +138,7 @@ impl<'r> SpanWriter<'r> {
                     _ => {}
                 }
             }
-            self.string(text(name)?)?;
+            self.string("", text(name)?)?;
             self.print(format_args!(",\"timeUnixNano\":\"{at}\""));
             self.attributes(event, 3, 0)?;
             self.raw(b"}");
@@ -161,7 +161,7 @@ impl<'r> SpanWriter<'r> {
             self.print(format_args!("\"code\":{code}"));
             if !why.is_empty() {
                 self.raw(b",\"message\":");
-                self.string(text(why)?)?;
+                self.string("", text(why)?)?;
             }
         }
         self.raw(b"}");
@@ -187,13 +187,13 @@ impl<'r> SpanWriter<'r> {
             }
             let key = text(key)?;
             self.raw(if n > 0 { b",{\"key\":" } else { b"{\"key\":" });
-            self.string(key)?;
+            self.string("", key)?;
             self.raw(b",\"value\":");
             if self.redactor.is_secret_name(key) {
                 self.count()?;
                 self.raw(b"{\"stringValue\":\"[redacted]\"}");
             } else {
-                self.value(value, depth)?;
+                self.value(key, value, depth)?;
             }
             self.raw(b"}");
         }
@@ -201,7 +201,8 @@ impl<'r> SpanWriter<'r> {
         Ok(())
     }
 
-    fn value(&mut self, message: &[u8], depth: usize) -> Result<(), SpanError> {
+    /// Writes the value of the attribute `key`.
+    fn value(&mut self, key: &str, message: &[u8], depth: usize) -> Result<(), SpanError> {
         self.count()?;
         if depth > self.limits.value_depth {
             return Err(SpanRefusal::TooDeep.into());
@@ -211,7 +212,7 @@ impl<'r> SpanWriter<'r> {
         match field {
             Some((1, value)) => {
                 self.raw(b"{\"stringValue\":");
-                self.string(text(value.bytes()?)?)?;
+                self.string(key, text(value.bytes()?)?)?;
             }
             Some((2, value)) => self.print(format_args!("{{\"boolValue\":{}", value.number()? != 0)),
             Some((3, value)) => self.print(format_args!("{{\"intValue\":\"{}\"", value.number()?.cast_signed())),
@@ -227,7 +228,7 @@ impl<'r> SpanWriter<'r> {
                     if n > 0 {
                         self.raw(b",");
                     }
-                    self.value(item?, depth + 1)?;
+                    self.value(key, item?, depth + 1)?;
                 }
                 self.raw(b"]}");
             }
@@ -267,11 +268,11 @@ impl<'r> SpanWriter<'r> {
         }
     }
 
-    fn string(&mut self, text: &str) -> Result<(), SpanError> {
+    fn string(&mut self, field: &str, text: &str) -> Result<(), SpanError> {
         if text.len() > self.limits.span_bytes {
             return Err(SpanRefusal::TooLarge.into());
         }
-        let clean = self.redactor.redact(text);
+        let clean = self.redactor.redact(field, text);
         drop(serde_json::to_writer(&mut self.json, clean.as_ref()));
         Ok(())
     }

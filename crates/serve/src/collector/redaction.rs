@@ -1,5 +1,6 @@
 //! Removal of secrets before anything is stored.
 
+use super::hex_keys::{self, redact_hex_keys};
 use regex::{Regex, RegexSet};
 use std::borrow::Cow;
 
@@ -35,7 +36,6 @@ const PATTERNS: &[&str] = &[
     r"\bAKIA[0-9A-Z]{16}\b",
     r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
     r"\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
-    // A private key looks like the hash of a transaction, so that only its name gives it away.
     r#"(?i)(?P<kept>(?:private|secret|api|signing|signer|wallet)[ _-]?key\\?["']?\s*(?:[:=]|\bis\b)\s*\\?["']?)(?:0x)?[A-Za-z0-9+/=_-]{8,}"#,
     r#"(?i)(?P<kept>(?:password|passphrase|access[ _-]?token|refresh[ _-]?token)\\?["']?\s*(?:[:=]|\bis\b)\s*\\?["']?)[^\s"'\\,}]{4,}"#,
     r#"(?i)(?P<kept>(?:mnemonic|seed[ _-]?phrase|recovery[ _-]?phrase)\\?["']?\s*(?:[:=]|\bis\b)\s*\\?["']?)[a-z]{3,8}(?:[ ,]+[a-z]{3,8}){2,}"#,
@@ -64,6 +64,7 @@ pub struct Redactor {
     any: RegexSet,
     patterns: Vec<Regex>,
     seed_phrase: Regex,
+    hex_key: Regex,
 }
 
 impl Default for Redactor {
@@ -87,7 +88,8 @@ impl Redactor {
         let all: Vec<&str> = PATTERNS.iter().chain(own).copied().collect();
         let patterns = all.iter().map(|pattern| compile(pattern)).collect::<Result<_, _>>()?;
         let any = RegexSet::new(&all).map_err(|error| PatternError { pattern: all.join(" | "), why: error.to_string() })?;
-        Ok(Self { any, patterns, seed_phrase: compile(r"\b[a-z]{3,8}(?:[ \t\n,]+[a-z]{3,8}){11,}\b")? })
+        let seed_phrase = compile(r"\b[a-z]{3,8}(?:[ \t\n,]+[a-z]{3,8}){11,}\b")?;
+        Ok(Self { any, patterns, seed_phrase, hex_key: compile(hex_keys::PATTERN)? })
     }
 
     /// Returns whether the value of an attribute with this name is a secret.
@@ -97,8 +99,8 @@ impl Redactor {
         SECRET_NAMES.iter().any(|part| name.contains(part))
     }
 
-    /// Returns the text without secrets.
-    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    /// Returns the text without secrets. `field` is the name of the attribute that holds it, empty if it has none.
+    pub fn redact<'t>(&self, field: &str, text: &'t str) -> Cow<'t, str> {
         // Shorter texts hold no secret that has a shape.
         if text.len() < 12 {
             return Cow::Borrowed(text);
@@ -125,6 +127,9 @@ impl Redactor {
             );
             clean = Cow::Owned(replaced.into_owned());
         }
+        if let Cow::Owned(replaced) = redact_hex_keys(&self.hex_key, field, &clean, REDACTED) {
+            clean = Cow::Owned(replaced);
+        }
         clean
     }
 }
@@ -145,6 +150,8 @@ mod tests {
             (format!("{{\"private_key\": \"0x{key}\"}}"), key),
             (format!("{{\\\"privateKey\\\":\\\"{key}\\\"}}"), key),
             (format!("my private key is {key}"), key),
+            (format!("0x{key}"), key),
+            (format!("{{\"accounts\":[\"0x{key}\"]}}"), key),
             (pem.to_owned(), "MHQCAQEE"),
             (format!("words: {seed}"), "winner"),
             (format!("mnemonic={}", "abandon abandon about"), "abandon"),
@@ -152,7 +159,7 @@ mod tests {
             ("ticket ACME-123456".to_owned(), "ACME-123456"),
             (format!("token eyJhbGciOi.eyJzdWIiOiIx.{}", "c2lnbmF0dXJl"), "eyJ"),
         ] {
-            let clean = redactor.redact(&text);
+            let clean = redactor.redact("", &text);
             assert!(clean.contains(REDACTED) && !clean.contains(secret), "{text} → {clean}");
         }
     }
@@ -168,7 +175,7 @@ mod tests {
                 .to_owned(),
             "never share your seed phrase with strangers".to_owned(),
         ] {
-            assert_eq!(redactor.redact(&text), text);
+            assert_eq!(redactor.redact("", &text), text);
         }
         assert!(!redactor.is_secret_name("gen_ai.usage.input_tokens"));
         assert!(redactor.is_secret_name("http.request.header.Authorization"));

@@ -9,9 +9,9 @@ use super::received::{ReceivedSpans, RequestError};
 use super::redaction::Redactor;
 use super::sink::{SinkError, SpanSink};
 use super::wire::WireWriter;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
-use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderMap, RETRY_AFTER};
+use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, EXPECT, HeaderMap, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Limited};
@@ -105,13 +105,16 @@ impl AcceptedSpans {
 const DISCARDED_BYTES: usize = 64 << 10;
 const DISCARD_TIME: Duration = Duration::from_secs(1);
 
-/// Reads and drops the body of a refused request. Over HTTP/2 an answer before the end of the body resets the stream, and clients that
-/// still send report a broken stream instead of the answer.
-async fn discard_body(request: Request) {
-    let mut body = Limited::new(request.into_body(), DISCARDED_BYTES);
+/// Most bytes of a body beyond its bound that are read from a client that may send spans.
+const DRAINED_BYTES: usize = 256 << 20;
+
+/// Reads and drops the body of a refused request. An answer before the end of the body resets the connection or the stream, and clients that
+/// still send report a broken one instead of the answer.
+async fn discard_body(body: Body, bytes: usize, time: Duration) {
+    let mut body = Limited::new(body, bytes);
     let reading = async { while let Some(Ok(_)) = body.frame().await {} };
     // A larger or slower body gets the answer as it is.
-    drop(tokio::time::timeout(DISCARD_TIME, reading).await);
+    drop(tokio::time::timeout(time, reading).await);
 }
 
 impl CollectorState {
@@ -132,7 +135,7 @@ impl CollectorState {
         match self.authorize(request.headers()).and_then(|()| check(request.headers())) {
             Ok(checked) => Ok((checked, request)),
             Err(refusal) => {
-                discard_body(request).await;
+                discard_body(request.into_body(), DISCARDED_BYTES, DISCARD_TIME).await;
                 Err(refusal)
             }
         }
@@ -142,20 +145,35 @@ impl CollectorState {
     pub(super) async fn read_body(&self, request: Request) -> Result<(Bytes, OwnedSemaphorePermit), CollectorRefusal> {
         let too_large = || CollectorRefusal::new(RefusalKind::TooLarge, format!("the body has more than {} bytes", self.limits.body_bytes));
         let length = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+        // A client that asks before it sends gets the answer at once.
+        let asks_first = request.headers().contains_key(EXPECT);
         if length.is_some_and(|length| length > self.limits.body_bytes) {
+            if !asks_first {
+                discard_body(request.into_body(), DRAINED_BYTES, self.limits.request_timeout).await;
+            }
             return Err(too_large());
         }
-        let mut pending = self.reserve(length.unwrap_or(0))?;
-        let mut body = Limited::new(request.into_body(), self.limits.body_bytes);
+        let reserved = self.reserve(length.unwrap_or(0));
+        let mut body = request.into_body();
+        let mut pending = match reserved {
+            Ok(pending) => pending,
+            Err(busy) => {
+                // Without the answer the client would not know that it may come again.
+                discard_body(body, self.limits.body_bytes, DISCARD_TIME).await;
+                return Err(busy);
+            }
+        };
         let reading = async {
             let mut read: Vec<u8> = Vec::with_capacity(length.unwrap_or(0));
             let mut reserved = length.unwrap_or(0);
             while let Some(frame) = body.frame().await {
-                let frame = frame.map_err(|error| match error.downcast_ref::<http_body_util::LengthLimitError>() {
-                    Some(_) => too_large(),
-                    None => CollectorRefusal::new(RefusalKind::Malformed, "the body is incomplete"),
-                })?;
+                let frame = frame.map_err(|_| CollectorRefusal::new(RefusalKind::Malformed, "the body is incomplete"))?;
                 let Ok(data) = frame.into_data() else { continue };
+                if read.len() + data.len() > self.limits.body_bytes {
+                    drop((read, pending));
+                    discard_body(body, DRAINED_BYTES, self.limits.request_timeout).await;
+                    return Err(too_large());
+                }
                 read.extend_from_slice(&data);
                 if read.len() > reserved {
                     // The size was not announced: reserve as the body grows.

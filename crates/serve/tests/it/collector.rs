@@ -100,6 +100,12 @@ fn protobuf_request() -> Vec<u8> {
 
 /// Calls `Export` over HTTP/2 and returns the status and the body.
 async fn grpc(collector: &TestCollector, message: &[u8], token: Option<&str>) -> (String, Vec<u8>) {
+    let (trailers, body) = grpc_answer(collector, message, token).await;
+    (trailers["grpc-status"].to_str().unwrap().to_owned(), body)
+}
+
+/// Calls `Export` over HTTP/2 and returns the trailers and the body.
+async fn grpc_answer(collector: &TestCollector, message: &[u8], token: Option<&str>) -> (hyper::HeaderMap, Vec<u8>) {
     use http_body_util::{BodyExt, Full};
     use hyper_util::rt::{TokioExecutor, TokioIo};
     let at = collector.url.strip_prefix("http://").unwrap();
@@ -118,9 +124,48 @@ async fn grpc(collector: &TestCollector, message: &[u8], token: Option<&str>) ->
     let response = sender.send_request(request.body(Full::<hyper::body::Bytes>::from(framed)).unwrap()).await.unwrap();
     assert_eq!(response.status(), 200);
     let collected = response.into_body().collect().await.unwrap();
-    let status = collected.trailers().unwrap()["grpc-status"].to_str().unwrap().to_owned();
+    let trailers = collected.trailers().unwrap().clone();
     driver.abort();
-    (status, collected.to_bytes().to_vec())
+    (trailers, collected.to_bytes().to_vec())
+}
+
+/// Decodes base64 without padding.
+fn unbase64(text: &str) -> Vec<u8> {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digit = |byte: u8| u32::try_from(DIGITS.iter().position(|known| *known == byte).unwrap()).unwrap();
+    let bytes = |four: &[u8]| {
+        let bits = four.iter().fold(0, |bits, byte| bits << 6 | digit(*byte)) << (6 * (4 - four.len()));
+        bits.to_be_bytes()[1..four.len()].to_vec()
+    };
+    text.as_bytes().chunks(4).flat_map(bytes).collect()
+}
+
+#[tokio::test]
+async fn a_busy_collector_tells_clients_of_grpc_and_http_when_to_retry() {
+    let collector = start(CollectorLimits { pending_bytes: 0, ..CollectorLimits::default() }, None).await;
+    let (trailers, body) = grpc_answer(&collector, &protobuf_request(), None).await;
+    assert_eq!((trailers["grpc-status"].to_str().unwrap(), body), ("8", vec![]), "RESOURCE_EXHAUSTED");
+    // google.rpc.Status: code 8, a message, and an Any with RetryInfo whose delay is one second.
+    let status = unbase64(trailers["grpc-status-details-bin"].to_str().unwrap());
+    let wrap = |field: u8, inner: &[u8]| [&[field << 3 | 2, u8::try_from(inner.len()).unwrap()], inner].concat();
+    let retry = wrap(1, &[1 << 3, 1]);
+    let any = [wrap(1, b"type.googleapis.com/google.rpc.RetryInfo"), wrap(2, &retry)].concat();
+    assert_eq!(status, [vec![1 << 3, 8], wrap(2, b"busy"), wrap(3, &any)].concat());
+    let answer = collector.post(request(0, 0..1), "application/json").await;
+    assert_eq!((answer.status().as_u16(), answer.headers()["retry-after"].to_str().unwrap()), (429, "1"));
+    assert_eq!(collector.store().span_count().unwrap(), 0, "nothing is stored without an answer of 200");
+}
+
+#[tokio::test]
+async fn clients_that_ask_first_get_the_refusal_before_they_send() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let collector = start(CollectorLimits::default(), None).await;
+    let mut stream = tokio::net::TcpStream::connect(collector.url.strip_prefix("http://").unwrap()).await.unwrap();
+    let head = "POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nexpect: 100-continue\r\ncontent-length: 104857600\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 12];
+    tokio::time::timeout(std::time::Duration::from_secs(5), stream.read_exact(&mut answer)).await.unwrap().unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 413");
 }
 
 #[tokio::test]
@@ -133,7 +178,10 @@ async fn secrets_never_reach_the_file() {
             { "key": "gen_ai.tool.call.arguments", "value": { "stringValue": format!("{{\"private_key\":\"{secret}\"}}") } },
             { "key": "http.request.header.authorization", "value": { "stringValue": secret } },
         ],
-        "events": [{ "name": "note", "attributes": [{ "key": "text", "value": { "stringValue": format!("wallet key = {secret}") } }] }],
+        "events": [
+            { "name": "note", "attributes": [{ "key": "text", "value": { "stringValue": format!("wallet key = {secret}") } }] },
+            { "name": "note", "attributes": [{ "key": "output.value", "value": { "stringValue": format!("0x{secret}") } }] },
+        ],
     }] }] }] });
     assert_eq!(collector.post(body.to_string(), "application/json").await.status(), 200);
     drop(collector.store());
