@@ -7,7 +7,7 @@ use crate::shell::shell_quoted;
 use crate::workspace_source::{DEFAULTS_FILE, WorkspaceSource};
 use crate::{env, files};
 use model::Location;
-use present::escape::escape_json;
+use present::escape::{escape_commands, escape_json};
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -157,10 +157,10 @@ impl CliOutput {
         }
     }
 
-    /// Prints progress, hints and errors to standard error.
+    /// Prints progress, hints and errors to standard error. No line of them is a workflow command, also if it quotes others.
     pub(crate) fn print_message(&self, text: &str) {
         // A closed standard error is not a failure.
-        drop(writeln!(std::io::stderr().lock(), "{text}"));
+        drop(writeln!(std::io::stderr().lock(), "{}", escape_commands(text)));
     }
 
     /// Replaces the last line of a terminal on standard error, cut to its width. An empty text removes it.

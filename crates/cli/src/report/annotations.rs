@@ -83,7 +83,7 @@ fn workflow_command(io: &CliOutput, word: &str, at: Option<&Location>, title: &s
 
 /// Escapes text so that it cannot start another workflow command.
 fn escape_data(text: &str) -> String {
-    replace_hidden(&text.replace("##[", "##\\[")).replace('%', "%25").replace('\n', "%0A")
+    replace_hidden(text).replace('%', "%25").replace('\n', "%0A")
 }
 
 fn escape_property(text: &str) -> String {

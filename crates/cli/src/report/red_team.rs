@@ -1,6 +1,6 @@
 //! Section of the red team in the reports of a run: heat map of OWASP category and channel, counts, findings.
 
-use super::escape::escape_cell;
+use super::escape::{escape_cell, markdown_code};
 use super::{columns, table};
 use crate::io::CliOutput;
 use campaign::{AttackFinding, HeatCell, MATERIAL_USD, RedTeamReport};
@@ -159,7 +159,10 @@ fn subject_markdown(report: &RedTeamReport) -> String {
         .findings
         .iter()
         .take(FINDINGS_SHOWN * 4)
-        .map(|one| format!("- {} `{}`: {}; {:.2} USD\n", one.effect.word(), one.case, escape_cell(&one.what), one.exposure_usd))
+        .map(|one| {
+            let (case, what) = (markdown_code(&one.case), escape_cell(&one.what));
+            format!("- {} {case}: {what}; {:.2} USD\n", one.effect.word(), one.exposure_usd)
+        })
         .collect();
     format!(
         "\n### Red team against {}\n\n{} exercised, {} succeeded, {} stopped, {:.2} USD exposed. Cells: successes of exercised attacks.\n\n| | {} |\n|---|{}\n{rows}\n{findings}",

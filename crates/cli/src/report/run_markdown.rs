@@ -1,7 +1,7 @@
 //! Run as Markdown, for a job summary.
 
 use super::changed::changed_text;
-use super::escape::escape_cell;
+use super::escape::{escape_cell, markdown_code};
 use super::judgement_text::{bound, interval, note, observations};
 use super::{RunReport, comparison, deviations, judge_hint, red_team, screen};
 use crate::io::CliOutput;
@@ -37,8 +37,8 @@ fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
             let value = judgement.metric.value.map_or("–".to_owned(), |value| format!("{value:.3}"));
             format!(
                 "| {} | {} | {value} | {} | {} | {} | {verdict} | {} |\n",
-                judgement.gate,
-                judgement.metric.slice,
+                escape_cell(&judgement.gate),
+                escape_cell(&judgement.metric.slice),
                 interval(judgement),
                 bound(judgement.bound),
                 observations(judgement),
@@ -54,11 +54,11 @@ fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
         .flat_map(|judgement| {
             judgement.worst.iter().map(move |worst| {
                 format!(
-                    "- `{}` ({}): {}; `{}`\n",
-                    worst.case,
-                    judgement.gate,
+                    "- {} ({}): {}; {}\n",
+                    markdown_code(&worst.case),
+                    escape_cell(&judgement.gate),
                     escape_cell(&worst.because),
-                    shown.show_command(io, &judgement.subject, worst)
+                    markdown_code(&shown.show_command(io, &judgement.subject, worst))
                 )
             })
         })

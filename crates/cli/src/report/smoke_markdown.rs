@@ -1,7 +1,7 @@
 //! Smoke as Markdown, for a job summary.
 
 use super::deviations;
-use super::escape::escape_cell;
+use super::escape::{escape_cell, markdown_code};
 use crate::io::CliOutput;
 use model::Workspace;
 use score::checks::{CheckResult, FindingLevel};
@@ -23,9 +23,9 @@ pub(super) fn render(io: &CliOutput, workspace: &Workspace, results: &[CheckResu
             .filter(|finding| finding.level == level)
             .map(|finding| {
                 format!(
-                    "| {} | `{}` | {} | {} |\n",
+                    "| {} | {} | {} | {} |\n",
                     finding.check,
-                    io.location(&finding.at),
+                    markdown_code(&io.location(&finding.at)),
                     escape_cell(&finding.what),
                     escape_cell(&finding.remedy)
                 )

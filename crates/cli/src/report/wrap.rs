@@ -96,6 +96,15 @@ mod tests {
     }
 
     #[test]
+    fn wrapped_words_start_no_workflow_command() {
+        let text = present::escape::escape_control("a ::error::b  ::stop-commands::c ##[error]d \u{2003}::add-mask::e");
+        for width in 1..60 {
+            let rows = fitted_rows(&[vec![PaintedCell::plain("x"), PaintedCell::plain(text.as_str())]], width, 1);
+            assert!(rows.lines().all(|line| !line.trim_start().starts_with("::") && !line.contains("##[")), "{width}: {rows}");
+        }
+    }
+
+    #[test]
     fn words_are_never_cut() {
         assert_eq!(wrap("a_very_long_name and more", 8), ["a_very_long_name", "and more"]);
         assert_eq!(wrap("", 8), [""]);

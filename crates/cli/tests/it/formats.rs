@@ -13,7 +13,7 @@ fn with_failing_workspace() -> TestFolder {
 
 /// Checks that XML is well-formed: one root, nested tags, known entities, no bare `<` or `&`.
 /// Returns the names of all elements.
-fn xml_elements(xml: &str) -> Vec<String> {
+pub(crate) fn xml_elements(xml: &str) -> Vec<String> {
     let mut rest = xml.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>").expect("an XML declaration").trim();
     let (mut open, mut names): (Vec<String>, Vec<String>) = (vec![], vec![]);
     while !rest.is_empty() {

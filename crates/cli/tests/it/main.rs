@@ -21,6 +21,7 @@ mod guide;
 mod harness;
 mod help;
 mod hostile;
+mod hostile_words;
 mod import;
 mod init;
 #[cfg(target_os = "linux")]

@@ -38,7 +38,7 @@ pub(crate) fn chat(io: &CliOutput, source: &WorkspaceSource, args: &ChatArgs) ->
         true => ExitKind::Clean,
         false => ExitKind::Incomplete,
     };
-    io.print_message(&format!("conversation ended: the subject {}", transcript.ending));
+    io.print_message(&format!("conversation ended: the subject {}", report::escape_control(&transcript.ending.to_string())));
     if args.no_store {
         return ended;
     }

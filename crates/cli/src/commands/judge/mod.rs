@@ -66,7 +66,7 @@ fn calibrate(io: &CliOutput, source: &WorkspaceSource, args: &CalibrateArgs) -> 
             );
         }
         Ok(Err(CalibrationError::Fault(fault))) => {
-            io.print_message(&format!("the judge was not calibrated: {fault}"));
+            io.print_message(&format!("the judge was not calibrated: {}", report::escape_control(&fault.to_string())));
             return ExitKind::Incomplete;
         }
         Err(error) => {

@@ -108,6 +108,7 @@ pub(super) struct ExecutedRun<'r> {
 
 fn outage_message(outage: &VendorOutage) -> String {
     let VendorOutage { model, failed_in_a_row, last_fault } = outage;
+    let (model, last_fault) = (report::escape_control(model), report::escape_control(last_fault));
     format!("the run was stopped: {failed_in_a_row} calls of {model} in a row failed, the last one with: {last_fault}")
 }
 

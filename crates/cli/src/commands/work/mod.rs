@@ -75,7 +75,8 @@ async fn serve(io: &CliOutput, own: Option<&WorkspaceSource>, args: &WorkArgs) -
             Some((_, WorkEnd::Closed)) => (last_idle, idle) = (None, clock.stopwatch()),
             Some((run, WorkEnd::Outage(outage))) => {
                 last_idle = Some(run);
-                io.print_message(&format!("the run was paused: calls of {} fail with: {}", outage.model, outage.last_fault));
+                let (model, fault) = (report::escape_control(&outage.model), report::escape_control(&outage.last_fault));
+                io.print_message(&format!("the run was paused: calls of {model} fail with: {fault}"));
             }
             None if args.once => break,
             None => {}

@@ -1,7 +1,7 @@
 //! Comparison as Markdown for a pull request: ten lines, the rest folded.
 
 use super::super::cause_text::cause;
-use super::super::escape::escape_cell;
+use super::super::escape::{escape_cell, markdown_code};
 use super::gate_changes::gate_changes;
 use super::show_commands::show_command;
 use super::text::p_text;
@@ -81,9 +81,9 @@ fn folded(io: &CliOutput, compared: &SubjectComparison, store_flag: &str) -> Str
             FlipDirection::Worse => "worse",
             FlipDirection::Better => "better",
         };
-        let (name, cause) = (escape_cell(&case.case), escape_cell(&cause(group.cause.as_ref())));
-        let command = show_command(io, compared, store_flag, case);
-        text.push_str(&format!("- `{name}` {direction}, {:.2} → {:.2}: {cause}; `{command}`\n", case.before, case.after));
+        let (name, cause) = (markdown_code(&case.case), escape_cell(&cause(group.cause.as_ref())));
+        let command = markdown_code(&show_command(io, compared, store_flag, case));
+        text.push_str(&format!("- {name} {direction}, {:.2} → {:.2}: {cause}; {command}\n", case.before, case.after));
     }
     let hidden = flipped.count().saturating_sub(MAX_CASES);
     if hidden > 0 {
