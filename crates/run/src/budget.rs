@@ -48,7 +48,7 @@ pub struct FundingGap {
 pub struct BillingDoubts {
     /// Replies without readable counts, charged at the ceiling of the call.
     pub unreadable: u64,
-    /// Replies with counts that the request did not allow, charged at the most that the call could cost. The first one closes the budget.
+    /// Replies with counts that the request did not allow, charged at the ceiling of the call. The first one closes the budget.
     pub impossible: u64,
 }
 
@@ -179,7 +179,7 @@ impl BudgetReservation {
 
     /// Returns whether a vendor cannot have earned this amount with the call.
     pub fn is_impossible(&self, cost: Money) -> bool {
-        cost > self.ceiling.saturating_add(self.ceiling)
+        cost > self.ceiling
     }
 
     /// Returns the money of a call that was not sent.
@@ -188,14 +188,14 @@ impl BudgetReservation {
         self.budget.close(self.ceiling, Money::ZERO);
     }
 
-    /// Settles the actual cost and returns the amount charged. A cost of more than twice the ceiling is impossible: the request has not so
-    /// many bytes and allows not so many tokens. Twice the ceiling is charged, and no further call is paid.
+    /// Settles the actual cost and returns the amount charged. A cost above the ceiling is impossible: the request has not so many bytes
+    /// or allows not so many tokens. The ceiling is charged, and no further call is paid.
     pub fn settle(mut self, cost: Money) -> Money {
         self.open = false;
         if self.is_impossible(cost) {
             self.budget.lock().billing.impossible += 1;
         }
-        let charged = cost.min(self.ceiling.saturating_add(self.ceiling));
+        let charged = cost.min(self.ceiling);
         self.budget.close(self.ceiling, charged);
         charged
     }
@@ -274,15 +274,18 @@ mod tests {
             let budget = Budget::new(limit);
             let calls = [budget.reserve(Money::from_dollars(1)).await.unwrap(), budget.reserve(Money::from_dollars(1)).await.unwrap()];
             let charged: Vec<Money> = calls.into_iter().map(|call| call.settle(Money::from_dollars(1_000))).collect();
-            assert_eq!(charged, [Money::from_dollars(2), Money::from_dollars(2)]);
+            assert_eq!(charged, [Money::from_dollars(1), Money::from_dollars(1)]);
             assert_eq!(budget.reserve(Money::ZERO).await.unwrap_err(), BudgetExhausted::Closed);
-            assert_eq!((budget.spent(), budget.billing_doubts().impossible), (Money::from_dollars(4), 2));
+            assert_eq!((budget.spent(), budget.billing_doubts().impossible), (Money::from_dollars(2), 2));
         }
-        // A little above the ceiling is charged in full: some texts have more tokens than bytes halved.
+        // The ceiling itself is possible, a nano-dollar more is not.
         let budget = Budget::new(Some(Money::from_dollars(10)));
-        assert_eq!(budget.reserve(Money::from_dollars(2)).await.unwrap().settle(Money::from_dollars(3)), Money::from_dollars(3));
+        assert_eq!(budget.reserve(Money::from_dollars(2)).await.unwrap().settle(Money::from_dollars(2)), Money::from_dollars(2));
         assert_eq!(budget.reserve(Money::from_dollars(2)).await.unwrap().settle_unreadable(), Money::from_dollars(2));
         assert_eq!(budget.billing_doubts(), BillingDoubts { unreadable: 1, impossible: 0 });
+        let above = Money::from_dollars(2).saturating_add(Money::from_nanos(1));
+        assert_eq!(budget.reserve(Money::from_dollars(2)).await.unwrap().settle(above), Money::from_dollars(2));
+        assert_eq!(budget.reserve(Money::ZERO).await.unwrap_err(), BudgetExhausted::Closed);
     }
 
     #[tokio::test]

@@ -92,10 +92,11 @@ impl FaultKind {
     /// Reports whether the vendor may bill the failed attempt; it is then charged its ceiling.
     pub fn may_be_billed(self) -> bool {
         match self {
-            FaultKind::TooSlow | FaultKind::Dropped | FaultKind::Garbled | FaultKind::TooLarge => true,
+            // An error of the server, or of a proxy before it, can come after the model has answered.
+            FaultKind::TooSlow | FaultKind::Dropped | FaultKind::Garbled | FaultKind::TooLarge | FaultKind::Server => true,
+            // Refusals of a request that was not worked on.
             FaultKind::RateLimited
             | FaultKind::Overloaded
-            | FaultKind::Server
             | FaultKind::Unreachable
             | FaultKind::Rejected
             | FaultKind::Redirected

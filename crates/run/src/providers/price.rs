@@ -3,15 +3,14 @@
 use super::chat::TokenUsage;
 use model::{ModelPrice, Money};
 
-/// Allowance for tokens that vendors add to a request, mostly for tools.
+/// Allowance for tokens that vendors add to a request, mostly for tools. The longest prompt for tools that a vendor states has 804.
 const OVERHEAD_TOKENS: u64 = 1_024;
-/// Fewest bytes of a request per token. Prose has about four, JSON with addresses and numbers about two and a half.
-const MIN_BYTES_PER_TOKEN: u64 = 2;
 
-/// Returns the maximum cost of a call: one token per two bytes of input at the highest input price, plus the full output limit.
+/// Returns the maximum cost of a call: one token per byte of input at the highest input price, plus the full output limit. Tokenizers
+/// never make more tokens than bytes; prose has about four bytes per token, digits in some of them one.
 pub fn ceiling(price: &ModelPrice, input_bytes: u64, max_output: u64) -> Money {
     max_input_price(price)
-        .cost_of_tokens(input_bytes.div_ceil(MIN_BYTES_PER_TOKEN).saturating_add(OVERHEAD_TOKENS))
+        .cost_of_tokens(input_bytes.saturating_add(OVERHEAD_TOKENS))
         .saturating_add(price.output_per_mtok.cost_of_tokens(max_output))
 }
 
@@ -64,7 +63,7 @@ mod tests {
 
     #[test]
     fn ceiling_uses_the_highest_input_price() {
-        assert_eq!(ceiling(&price(Some(1), Some(3)), 2 * (1_000_000 - OVERHEAD_TOKENS), 100_000), Money::from_dollars(4));
-        assert_eq!(ceiling(&price(None, None), 2 * (1_000_000 - OVERHEAD_TOKENS), 0), Money::from_dollars(4));
+        assert_eq!(ceiling(&price(Some(1), Some(3)), 1_000_000 - OVERHEAD_TOKENS, 100_000), Money::from_dollars(4));
+        assert_eq!(ceiling(&price(None, None), 1_000_000 - OVERHEAD_TOKENS, 0), Money::from_dollars(4));
     }
 }

@@ -46,8 +46,8 @@ fn caller() -> impl Strategy<Value = BudgetCaller> {
     (price(), 1..200_000u64, 1..20_000u64, (0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64), 0..6usize, ends).prop_map(
         |(price, bytes, max_output, (input, output, read, write), takes, ends)| {
             let part = |whole: u64, share: f64| (whole as f64 * share) as u64;
-            // A token has at least two bytes.
-            let input = part(bytes / 2, input);
+            // A token has at least one byte.
+            let input = part(bytes, input);
             let cache_read = part(input, read);
             let used = TokenUsage {
                 input,
