@@ -17,7 +17,12 @@ const MAX_DEPTH: usize = 12;
 /// # Errors
 /// One problem for each path that cannot be read; none is skipped silently.
 pub(crate) fn read_folder(root: &Path) -> Result<WorkspaceFiles, Vec<Problem>> {
-    let mut reading = FolderReader { root, files: WorkspaceFiles::default(), count: 0, bytes: 0, problems: vec![] };
+    read_folder_without(root, &[])
+}
+
+/// Reads a folder as [`read_folder`] does, but without these folders in it.
+pub(crate) fn read_folder_without(root: &Path, left_out: &[&str]) -> Result<WorkspaceFiles, Vec<Problem>> {
+    let mut reading = FolderReader { root, left_out, files: WorkspaceFiles::default(), count: 0, bytes: 0, problems: vec![] };
     match fs::metadata(root) {
         Ok(found) if found.is_dir() => reading.visit_folder(root, 0),
         Ok(_) => reading.add_problem(root, "this is not a folder", "give the folder of a workspace"),
@@ -28,6 +33,7 @@ pub(crate) fn read_folder(root: &Path) -> Result<WorkspaceFiles, Vec<Problem>> {
 
 struct FolderReader<'r> {
     root: &'r Path,
+    left_out: &'r [&'r str],
     files: WorkspaceFiles,
     count: usize,
     bytes: u64,
@@ -57,6 +63,7 @@ impl FolderReader<'_> {
                 _ if hidden => {}
                 // Recordings are large and are read only for replay.
                 Ok(found) if found.is_dir() && path == self.root.join("cassettes") => {}
+                Ok(found) if found.is_dir() && self.left_out.iter().any(|folder| path == self.root.join(folder)) => {}
                 Ok(found) if found.is_dir() => self.visit_folder(&path, depth + 1),
                 Ok(found) if found.is_file() => self.visit_file(&path, found.len()),
                 Ok(_) => self.add_problem(&path, "this is neither a file nor a folder", "remove it; links are not followed"),
