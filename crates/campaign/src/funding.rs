@@ -24,7 +24,7 @@ impl FundingAdvice {
         Some(Self { unfunded, gap, trial_cost })
     }
 
-    /// Returns the least budget that goes on, rounded up to whole cents.
+    /// Returns the least budget that continues the run, rounded up to whole cents.
     pub fn least_budget(&self) -> Money {
         const NANOS_PER_CENT: u64 = 10_000_000;
         Money::from_nanos(self.gap.least_limit.as_nanos().div_ceil(NANOS_PER_CENT).saturating_mul(NANOS_PER_CENT))
@@ -35,8 +35,8 @@ impl fmt::Display for FundingAdvice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let trials = model::count(self.unfunded, "trial");
         write!(f, "{trials} not funded: the cheapest call reserves {} USD, the most it can cost; ", self.gap.reserved)?;
-        let step = if self.trial_cost.is_some() { "goes on" } else { "starts" };
-        write!(f, "--budget {} is the least that {step}", self.least_budget())?;
+        let step = if self.trial_cost.is_some() { "continue" } else { "start" };
+        write!(f, "the run needs at least --budget {} to {step}", self.least_budget())?;
         match self.trial_cost {
             Some(cost) => write!(f, ", and a trial really cost {cost} USD so far"),
             None => Ok(()),
@@ -54,10 +54,11 @@ mod tests {
         let nothing = FundingAdvice { unfunded: 10, gap, trial_cost: None };
         assert_eq!(
             nothing.to_string(),
-            "10 trials not funded: the cheapest call reserves 0.072816 USD, the most it can cost; --budget 0.08 is the least that starts"
+            "10 trials not funded: the cheapest call reserves 0.072816 USD, the most it can cost; the run needs at least --budget 0.08 to start"
         );
         let gap = FundingGap { least_limit: Money::from_nanos(90_000_000), ..gap };
         let some = FundingAdvice { unfunded: 1, gap, trial_cost: Some(Money::from_nanos(4_100_000)) };
-        assert!(some.to_string().ends_with("--budget 0.09 is the least that goes on, and a trial really cost 0.0041 USD so far"), "{some}");
+        let end = "the run needs at least --budget 0.09 to continue, and a trial really cost 0.0041 USD so far";
+        assert!(some.to_string().ends_with(end), "{some}");
     }
 }

@@ -89,7 +89,7 @@ impl WorkspaceSource {
             WorkspaceSource::Embedded => EMBEDDED.iter().copied().collect(),
             WorkspaceSource::Folder(folder) => {
                 if files::is_folder(folder) && !is_part_of_workspace(folder) {
-                    let what = "this is no workspace: it has neither gates.yaml nor tools/".to_owned();
+                    let what = "not a workspace: it has neither gates.yaml nor tools/".to_owned();
                     let remedy = "name the folder of one, or write one with `bardo-eval init`".to_owned();
                     return Err(vec![Problem { at: Location::new(".", 0), what, remedy }]);
                 }

@@ -15,7 +15,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}  {}", self.at, self.what)?;
         if !self.remedy.is_empty() {
-            write!(f, "  {}", self.remedy)?;
+            write!(f, "; {}", self.remedy)?;
         }
         Ok(())
     }

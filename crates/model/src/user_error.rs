@@ -50,7 +50,7 @@ impl From<Problem> for UserError {
     }
 }
 
-/// Writes location, description and remedy on one line, separated by two spaces. Further lines of `what` follow.
+/// Writes location, description and remedy on one line, as in "place  what; remedy". Further lines of `what` follow.
 impl fmt::Display for UserError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, details) = self.what.split_once('\n').map_or((self.what.as_str(), None), |(what, details)| (what, Some(details)));
@@ -59,7 +59,7 @@ impl fmt::Display for UserError {
         }
         f.write_str(what)?;
         if !self.remedy.is_empty() {
-            write!(f, "  {}", self.remedy)?;
+            write!(f, "; {}", self.remedy)?;
         }
         details.map_or(Ok(()), |details| write!(f, "\n{details}"))
     }
@@ -74,10 +74,10 @@ mod tests {
     #[test]
     fn user_error_line_has_location_what_and_remedy() {
         let error = UserError::new("the key is missing", "add it").with_context("subject");
-        assert_eq!(error.to_string(), "subject: the key is missing  add it");
-        assert_eq!(error.with_location(Location::new("a.yaml", 3)).to_string(), "a.yaml:3  subject: the key is missing  add it");
+        assert_eq!(error.to_string(), "subject: the key is missing; add it");
+        assert_eq!(error.with_location(Location::new("a.yaml", 3)).to_string(), "a.yaml:3  subject: the key is missing; add it");
         assert_eq!(UserError::without_remedy("no runtime").to_string(), "no runtime");
-        assert_eq!(UserError::new("it ended\nstderr:\n  boom", "start it").to_string(), "it ended  start it\nstderr:\n  boom");
+        assert_eq!(UserError::new("it ended\nstderr:\n  boom", "start it").to_string(), "it ended; start it\nstderr:\n  boom");
     }
 
     #[test]

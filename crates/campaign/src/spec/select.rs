@@ -28,7 +28,7 @@ impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "there is no {} \"{}\"", self.what, self.name)?;
         if !self.remedy.is_empty() {
-            write!(f, "  {}", self.remedy)?;
+            write!(f, "; {}", self.remedy)?;
         }
         Ok(())
     }

@@ -100,7 +100,7 @@ const WARNINGS_SHOWN: usize = 5;
 /// Prints a warning for each key or value of an older version.
 fn print_load_warnings(io: &CliOutput, workspace: &Workspace) {
     for warning in workspace.warnings.iter().take(WARNINGS_SHOWN) {
-        io.print_message(&format!("warning: {}  {}  {}", io.location(&warning.at), warning.what, warning.remedy));
+        io.print_message(&format!("warning: {}  {}; {}", io.location(&warning.at), warning.what, warning.remedy));
     }
     let more = workspace.warnings.len().saturating_sub(WARNINGS_SHOWN);
     if more > 0 {
@@ -109,12 +109,12 @@ fn print_load_warnings(io: &CliOutput, workspace: &Workspace) {
     }
 }
 
-/// Like [`open_workspace`], for commands that judge gates. Also fails on duplicate names, unresolved gates and gates weaker than the
-/// specification, which would make verdicts misleading.
 /// Checks of a workspace that a run makes too. Without them, a misspelt name would drop a gate.
 const CHECKED_BEFORE_RUNS: &[&str] =
     &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve", "gates_measured", "spec_bounds"];
 
+/// Like [`open_workspace`], for commands that judge gates. Also fails on duplicate names, unresolved gates and gates weaker than the
+/// specification, which would make verdicts misleading.
 fn open_checked_workspace(io: &CliOutput, source: &WorkspaceSource, command: &str) -> Result<Workspace, ExitKind> {
     open_checked_workspace_with(io, source, command, CaseTexts::Dropped)
 }

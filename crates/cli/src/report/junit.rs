@@ -7,7 +7,7 @@ use super::{RunReport, deviations};
 use crate::io::CliOutput;
 use model::{CaseOutcome, UserError, Verdict, Workspace};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use score::checks::{CheckResult, FindingLevel};
+use score::checks::{CheckFinding, CheckResult, FindingLevel};
 
 pub(super) fn problems(io: &CliOutput, command: &str, errors: &[UserError]) -> String {
     let mut suite = TestSuite::new(command);
@@ -32,7 +32,7 @@ pub(super) fn smoke(io: &CliOutput, workspace: &Workspace, results: &[CheckResul
                 .findings
                 .iter()
                 .filter(|finding| finding.level == level)
-                .map(|finding| replace_hidden(&[io.location(&finding.at), finding.what.clone(), finding.remedy.clone()].join("  ")))
+                .map(|finding| replace_hidden(&finding_line(io, finding)))
                 .collect()
         };
         let errors = lines(FindingLevel::Error);
@@ -49,6 +49,11 @@ pub(super) fn smoke(io: &CliOutput, workspace: &Workspace, results: &[CheckResul
         suite.add_test_case(case);
     }
     to_xml("bardo-eval", vec![suite])
+}
+
+fn finding_line(io: &CliOutput, finding: &CheckFinding) -> String {
+    let remedy = if finding.remedy.is_empty() { String::new() } else { format!("; {}", finding.remedy) };
+    format!("{}  {}{remedy}", io.location(&finding.at), finding.what)
 }
 
 pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {

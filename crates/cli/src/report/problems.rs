@@ -1,6 +1,6 @@
 //! Reports of mistakes in files and arguments.
 
-use super::escape::{escape_cell, escape_control};
+use super::escape::{escape_cell, escape_control, markdown_code};
 use super::{FORMAT, annotations, junit, sarif};
 use crate::args::ReportFormat;
 use crate::exit::ExitKind;
@@ -49,8 +49,8 @@ pub(crate) fn print_error(io: &CliOutput, command: &str, error: &UserError) -> E
 fn print_mistake(io: &CliOutput, error: &UserError) {
     let mut lines = error.what.split('\n').map(escape_control);
     let place = error.location.iter().map(|place| io.paint.strong(&escape_control(&io.location(place))));
-    let remedy = Some(&error.remedy).filter(|remedy| !remedy.is_empty()).map(|remedy| io.paint.dim(&escape_control(remedy)));
-    let columns: Vec<String> = place.chain(lines.next()).chain(remedy).collect();
+    let remedy = if error.remedy.is_empty() { String::new() } else { io.paint.dim(&format!("; {}", escape_control(&error.remedy))) };
+    let columns: Vec<String> = place.chain(lines.next().map(|what| what + &remedy)).collect();
     io.print_message(&columns.join("  "));
     for line in lines {
         io.print_message(&line);
@@ -82,7 +82,7 @@ fn row(io: &CliOutput, error: &UserError) -> Value {
 }
 
 fn markdown(io: &CliOutput, command: &str, errors: &[UserError]) -> String {
-    let place = |error: &UserError| error.location.as_ref().map(|place| format!("`{}`", io.location(place))).unwrap_or_default();
+    let place = |error: &UserError| error.location.as_ref().map(|place| markdown_code(&io.location(place))).unwrap_or_default();
     let rows: String = errors
         .iter()
         .map(|error| format!("| {} | {} | {} |\n", place(error), escape_cell(&error.what), escape_cell(&error.remedy)))

@@ -452,5 +452,5 @@ fn inline_subject_command_is_split_like_a_shell() {
     folder
         .run(&["run", "--subject", "fault:skip_guard"])
         .assert_exit(2)
-        .assert_stderr("there is no fault \"skip_guard\"  did you mean \"skips_guardian\"?");
+        .assert_stderr("there is no fault \"skip_guard\"; did you mean \"skips_guardian\"?");
 }

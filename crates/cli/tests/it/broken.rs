@@ -87,8 +87,8 @@ fn a_misspelt_key() {
     let ran = folder.run(&["smoke"]).assert_exit(2);
     assert!(ran.stdout.is_empty(), "nothing was run: {}", ran.stdout);
     let gate = folder.line("evals/gates.yaml", "id: disambiguation_accuracy");
-    ran.assert_stderr(&format!("evals/gates.yaml:{line}  a gate has no key \"scorrer\"  did you mean \"scorer\"?"))
-        .assert_stderr(&format!("evals/gates.yaml:{gate}  a gate lacks \"scorer\"  add scorer: …"))
+    ran.assert_stderr(&format!("evals/gates.yaml:{line}  a gate has no key \"scorrer\"; did you mean \"scorer\"?"))
+        .assert_stderr(&format!("evals/gates.yaml:{gate}  a gate lacks \"scorer\"; add scorer: …"))
         .assert_stderr("2 problems; nothing was run");
     // Every command that needs the workspace fails the same way.
     for command in [&["run", "--subject", "reference"][..], &["list", "tools"], &["tools", "export"], &["explain", "hit_rate_full"]] {
@@ -243,7 +243,7 @@ fn schema_errors_of_all_files_are_reported_together() {
     assert!(ran.stdout.is_empty(), "{}", ran.stdout);
     ran.assert_stderr(&format!("evals/policy.yaml:{key}  "))
         .assert_stderr(&format!("evals/gates.yaml:{number}  expected a whole number, found \"many\""))
-        .assert_stderr(&format!("evals/gates.yaml:{word}  \"maxx\" is not a known value  did you mean \"max\"?"))
+        .assert_stderr(&format!("evals/gates.yaml:{word}  \"maxx\" is not a known value; did you mean \"max\"?"))
         .assert_stderr("problems; nothing was run");
 }
 

@@ -109,7 +109,7 @@ fn export_is_deterministic() {
 fn export_unknown_profile_is_a_usage_error() {
     let ran = TestFolder::new().run(&["tools", "export", "--profile", "tradr", "--profile", "lp", "--profile", "zzzz"]).assert_exit(2);
     assert!(ran.stdout.is_empty());
-    ran.assert_stderr("there is no profile \"tradr\"  did you mean \"trader\"?")
+    ran.assert_stderr("there is no profile \"tradr\"; did you mean \"trader\"?")
         .assert_stderr("there is no profile \"zzzz\"")
         .assert_stderr("nothing was run");
 }

@@ -27,13 +27,13 @@ fn refuse_gates_file(content: impl AsRef<[u8]>, what: &str) -> ProgramOutput {
 fn empty_folder_is_refused() {
     let folder = TestFolder::new();
     std::fs::create_dir(folder.path("evals")).unwrap();
-    assert_refused(&folder, "evals  this is no workspace", "write one with `bardo-eval init`");
+    assert_refused(&folder, "evals  not a workspace", "write one with `bardo-eval init`");
 }
 
 #[test]
 fn missing_folder_is_refused() {
     let ran = TestFolder::new().run(&["smoke", "-w", "no/such/folder"]).assert_exit(2);
-    ran.assert_stderr("no/such/folder  cannot be read: it does not exist  check the path").assert_stderr("1 problem; nothing was run");
+    ran.assert_stderr("no/such/folder  cannot be read: it does not exist; check the path").assert_stderr("1 problem; nothing was run");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn deeply_nested_folders_are_refused() {
 
 #[test]
 fn oversized_file_is_refused() {
-    refuse_gates_file("gates: []\n".repeat(5_000_000), "the file has 50000000 bytes, more than the limit of 4194304  split it");
+    refuse_gates_file("gates: []\n".repeat(5_000_000), "the file has 50000000 bytes, more than the limit of 4194304; split it");
 }
 
 #[test]
@@ -112,10 +112,10 @@ fn deep_yaml_flow_nesting_is_refused() {
 
 #[test]
 fn deep_yaml_block_nesting_is_refused() {
-    refuse_gates_file(format!("gates: \n  {}x\n", "- ".repeat(10_000)), "evals/gates.yaml:2  nested more than 48 levels deep  flatten");
+    refuse_gates_file(format!("gates: \n  {}x\n", "- ".repeat(10_000)), "evals/gates.yaml:2  nested more than 48 levels deep; flatten");
     // One level per line; more levels would exceed the file size limit.
     let steps: String = (0..2_500).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
-    refuse_gates_file(steps, "evals/gates.yaml:49  nested more than 48 levels deep  flatten");
+    refuse_gates_file(steps, "evals/gates.yaml:49  nested more than 48 levels deep; flatten");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn repeated_and_unknown_keys_are_refused() {
     refuse_gates_file("a: 1\n".repeat(100_000), "evals/gates.yaml:100000  the file has more than 200000 values");
     let folder = TestFolder::with_minimal();
     folder.write("evals/gates.yaml", "gates: x\n".repeat(90_000));
-    assert_refused(&folder, "evals/gates.yaml:2  \"gates\" is given twice  the first is on line 1", "100 problems (50 not shown");
+    assert_refused(&folder, "evals/gates.yaml:2  \"gates\" is given twice; the first is on line 1", "100 problems (50 not shown");
     folder.write("evals/gates.yaml", (0..90_000).map(|n| format!("key{n}: 1\n")).collect::<String>());
     assert_refused(&folder, "evals/gates.yaml:1  gates.yaml has no key \"key0\"", "100 problems (50 not shown");
 }
@@ -162,11 +162,11 @@ fn megabyte_line_is_refused() {
 #[test]
 fn binary_files_are_refused() {
     let garbage: Vec<u8> = (0..100_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-    refuse_gates_file(garbage, "the file is not text (UTF-8)  remove it or convert it");
+    refuse_gates_file(garbage, "the file is not text (UTF-8); remove it or convert it");
     refuse_gates_file(b"gates: \xff\xfe []\n", "the file is not text (UTF-8)");
     refuse_gates_file(b"gates: []\0\n", "the file is not text (UTF-8)");
     refuse_gates_file(b"\xff\xfeg\0a\0t\0e\0s\0", "the file is not text (UTF-8)");
-    refuse_gates_file("", "evals/gates.yaml:1  the file is empty  write its content or delete the file");
+    refuse_gates_file("", "evals/gates.yaml:1  the file is empty; write its content or delete the file");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn yaml_tags_are_refused() {
     let folder = TestFolder::with_minimal();
     let file = "evals/suites/behavior/trader.yaml";
     let line = folder.edit(file, "id: sell_usdc_for_ether", "id: !!python/object/apply:os.system [touch pwned]");
-    assert_refused(&folder, &format!("{file}:{line}"), "YAML tags are not supported: data is inert  remove the !tag");
+    assert_refused(&folder, &format!("{file}:{line}"), "YAML tags are not supported: data is inert; remove the !tag");
     assert!(!folder.path("pwned").exists());
     refuse_gates_file("gates: {<<: {a: 1}}\n", "merge keys are not supported");
     refuse_gates_file("gates: []\n---\ngates: []\n", "evals/gates.yaml:2  a second document starts here");

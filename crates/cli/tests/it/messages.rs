@@ -8,8 +8,8 @@ fn unknown_names_are_answered_with_known_ones() {
     let folder = TestFolder::with_minimal();
     let dry = |args: &[&str]| folder.run(&[&["run", "--dry-run"], args].concat()).assert_exit(2);
     dry(&["--subject", "absent"]).assert_stderr("known: baseline, echo, reference");
-    dry(&["--suite", "foo"]).assert_stderr("there is no suite \"foo\"  known: ");
-    dry(&["--tag", "nope"]).assert_stderr("there is no tag \"nope\"  ");
+    dry(&["--suite", "foo"]).assert_stderr("there is no suite \"foo\"; known: ");
+    dry(&["--tag", "nope"]).assert_stderr("there is no tag \"nope\"; ");
     dry(&["--case", "usdc_for"]).assert_stderr("did you mean \"sell_usdc_for_ether\"?");
     folder.run(&["ci", "plan", "--event", "push"]).assert_exit(2).assert_stderr("known: ");
     let embedded = TestFolder::new();
@@ -39,7 +39,7 @@ fn cases_and_tags_are_listed_with_filters() {
     let tags = folder.list("tags");
     assert!(!tags.is_empty() && tags.iter().all(|row| row["tag"].is_string() && row["cases"] != "0"), "{tags:#?}");
     folder.run(&["list", "cases", "--tool", "swap_exec"]).assert_exit(2).assert_stderr("did you mean \"swap_execute\"?");
-    folder.run(&["list", "cases", "--agent", "zzz"]).assert_exit(2).assert_stderr("there is no agent \"zzz\"  known: ");
+    folder.run(&["list", "cases", "--agent", "zzz"]).assert_exit(2).assert_stderr("there is no agent \"zzz\"; known: ");
     let embedded = TestFolder::new();
     let lines = embedded.run(&["list", "cases"]).assert_exit(0).stdout;
     assert!(lines.lines().all(|line| line.chars().count() < 300), "an opening is not cut");
@@ -61,7 +61,10 @@ fn folder_without_a_workspace_is_one_line() {
     let folder = TestFolder::new();
     folder.write("pictures/a.png", [0, 1, 2]);
     folder.write("pictures/deep/b.txt", "x");
-    let ran = folder.run(&["run", "-w", "pictures"]).assert_exit(2).assert_stderr("pictures  this is no workspace");
+    let ran = folder
+        .run(&["run", "-w", "pictures"])
+        .assert_exit(2)
+        .assert_stderr("pictures  not a workspace: it has neither gates.yaml nor tools/; name the folder");
     assert_eq!(ran.stderr.lines().count(), 2, "{}", ran.stderr);
 }
 

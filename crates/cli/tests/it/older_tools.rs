@@ -15,11 +15,11 @@ fn via_deed_is_read_with_a_deprecation_warning() {
     let at = |text| folder.line("evals/tools/wallet.yaml", text);
     let ran = folder.run(&["list", "tools"]).assert_exit(0);
     let class = format!(
-        "warning: evals/tools/wallet.yaml:{}  acts: transfer is now a class of operations  write acts: send\n",
+        "warning: evals/tools/wallet.yaml:{}  acts: transfer is now a class of operations; write acts: send\n",
         at("acts: transfer")
     );
     let key =
-        format!("warning: evals/tools/wallet.yaml:{}  via.deed: swap is now part of acts  keep acts: swap and remove deed\n", at("deed"));
+        format!("warning: evals/tools/wallet.yaml:{}  via.deed: swap is now part of acts; keep acts: swap and remove deed\n", at("deed"));
     assert_eq!(ran.stderr, key + &class);
 }
 

@@ -62,7 +62,7 @@ fn mistakes_are_found_before_anything_runs() {
     folder.write("c.yaml", "prompts: [x]\nproviders:\n  - exec:touch started\ntests:\n  - assert:\n      - { type: contians, value: x }\n      - { type: equals, vaule: x }\n");
     let output = folder.run(&["run", "c.yaml"]).assert_exit(2);
     assert!(
-        output.stderr.contains("c.yaml:6  there is no assertion of type \"contians\"  did you mean \"contains\"?"),
+        output.stderr.contains("c.yaml:6  there is no assertion of type \"contians\"; did you mean \"contains\"?"),
         "{}",
         output.stderr
     );

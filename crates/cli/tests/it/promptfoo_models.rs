@@ -44,7 +44,7 @@ fn models_need_a_price_a_key_and_a_budget() {
     assert!(ran.stderr.contains("c.yaml:3  openai:chat:parrot: its price is not known"), "{}", ran.stderr);
     folder.write("c.yaml", config(&url, PRICE, TWO_TESTS));
     let ran = run(&folder, &["run", "c.yaml"]).assert_exit(2);
-    assert!(ran.stderr.contains("it costs money  set a spending limit"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("it costs money; set a spending limit"), "{}", ran.stderr);
     let ran = folder.run(&["run", "c.yaml", "--budget", "1"]).assert_exit(2);
     assert!(ran.stderr.contains("MY_KEY"), "{}", ran.stderr);
     assert_eq!(count.load(Ordering::SeqCst), 0, "nothing is sent before all mistakes are mended");

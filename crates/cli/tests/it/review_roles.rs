@@ -50,7 +50,7 @@ fn guardian_by_legacy_name_works_with_a_warning() {
     let file = "evals/agents/safety-guardian.md";
     older.edit(file, "serves: guardian\n", "");
     let warning =
-        "warning: evals/agents/safety-guardian.md:2  safety-guardian serves as guardian because of its name alone  add serves: guardian";
+        "warning: evals/agents/safety-guardian.md:2  safety-guardian serves as guardian because of its name alone; add serves: guardian";
     older.run(&["list", "agents"]).assert_exit(0).assert_stderr(warning);
     let args = ["run", "--no-store", "--subject", "reference"];
     assert_eq!(verdicts(&current.json(&args, 0)), verdicts(&older.json(&args, 0)));

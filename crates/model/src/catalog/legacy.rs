@@ -185,10 +185,10 @@ mod tests {
             assert!(outcome.problems.is_empty() && outcome.warnings.len() == 1, "{} {legacy}", class.word());
         }
         let warning = &resolve("venue_out", Some("borrow")).warnings[0];
-        let replaced = "is now part of acts  write acts: borrow instead of acts: venue_out and remove";
+        let replaced = "is now part of acts; write acts: borrow instead of acts: venue_out and remove";
         assert_eq!(*warning, format!("tools/a.yaml:2  via.{LEGACY_OP_KEY}: borrow {replaced} {LEGACY_OP_KEY}"));
         let warning = &resolve("swap", Some("swap")).warnings[0];
-        let kept = "is now part of acts  keep acts: swap and remove";
+        let kept = "is now part of acts; keep acts: swap and remove";
         assert_eq!(*warning, format!("tools/a.yaml:2  via.{LEGACY_OP_KEY}: swap {kept} {LEGACY_OP_KEY}"));
     }
 
@@ -196,14 +196,14 @@ mod tests {
     fn class_without_deed_warns_and_uses_default_op() {
         let outcome = resolve("transfer", None);
         assert_eq!(outcome.op, Some(ToolOp::Send));
-        assert_eq!(outcome.warnings, ["tools/a.yaml:1  acts: transfer is now a class of operations  write acts: send"]);
+        assert_eq!(outcome.warnings, ["tools/a.yaml:1  acts: transfer is now a class of operations; write acts: send"]);
     }
 
     #[test]
     fn contradicting_acts_and_deed_are_a_problem() {
         let outcome = resolve("transfer", Some("swap"));
         assert_eq!(outcome.op, None);
-        let what = "do not name one operation  write acts: swap, and remove";
+        let what = "do not name one operation; write acts: swap, and remove";
         assert_eq!(outcome.problems, [format!("tools/a.yaml:2  acts: transfer and via.{LEGACY_OP_KEY}: swap {what} {LEGACY_OP_KEY}")]);
         assert_eq!(resolve("repay", Some("enter")).op, None, "acts already names another operation");
         assert_eq!(resolve("repay", Some("repay")).op, Some(ToolOp::Repay));

@@ -69,7 +69,7 @@ mod tests {
     fn legacy_guardian_name_sets_role_and_warns() {
         let mut agents = [agent("safety-guardian", ""), agent("risk-assessor", "")];
         let warnings = messages(&assign_legacy_roles(&mut agents));
-        let guardian = "agents/a.md:1  safety-guardian serves as guardian because of its name alone  add serves: guardian";
+        let guardian = "agents/a.md:1  safety-guardian serves as guardian because of its name alone; add serves: guardian";
         assert_eq!(warnings[0], guardian);
         assert_eq!(warnings.len(), 2);
         assert!(agents[0].serves_as(ReviewRole::Guardian) && agents[1].serves_as(ReviewRole::Assessor));
@@ -87,7 +87,7 @@ mod tests {
         let agents = [agent("one", "serves: guardian\n"), agent("two", "serves: guardian\n"), agent("three", "serves: assessor\n")];
         assert_eq!(
             messages(&duplicate_role_problems(&agents)),
-            ["agents/a.md:13  two serves as guardian, and so does one  keep serves: guardian in one agent"]
+            ["agents/a.md:13  two serves as guardian, and so does one; keep serves: guardian in one agent"]
         );
     }
 }

@@ -86,42 +86,42 @@ fn ignored_workspace_paths_are_not_parsed() {
 fn broken_workspaces_say_what_is_wrong() {
     type FilesEdit = fn(&mut WorkspaceFiles);
     let rows: &[(FilesEdit, &[&str])] = &[
-        (|files| files.insert("gate.yaml", ""), &["gate.yaml:1  nothing reads this file  did you mean \"gates.yaml\"?"]),
-        (|files| files.insert("toolz/a.yaml", ""), &["toolz/a.yaml:1  nothing reads this file  did you mean \"tools\"?"]),
+        (|files| files.insert("gate.yaml", ""), &["gate.yaml:1  nothing reads this file; did you mean \"gates.yaml\"?"]),
+        (|files| files.insert("toolz/a.yaml", ""), &["toolz/a.yaml:1  nothing reads this file; did you mean \"tools\"?"]),
         (|files| files.insert("notes.txt", ""), &["notes.txt:1  nothing reads this file"]),
-        (|files| files.insert("tools/a.yml", ""), &["tools/a.yml:1  nothing reads this file  files in tools/ end in .yaml"]),
-        (|files| files.insert("agents/a.yaml", ""), &["agents/a.yaml:1  nothing reads this file  files in agents/ end in .md"]),
-        (|files| files.insert("worlds/b.yaml", ""), &["worlds/b.yaml:1  the file is empty  write its content or delete the file"]),
+        (|files| files.insert("tools/a.yml", ""), &["tools/a.yml:1  nothing reads this file; files in tools/ end in .yaml"]),
+        (|files| files.insert("agents/a.yaml", ""), &["agents/a.yaml:1  nothing reads this file; files in agents/ end in .md"]),
+        (|files| files.insert("worlds/b.yaml", ""), &["worlds/b.yaml:1  the file is empty; write its content or delete the file"]),
         (
             |files| files.insert("agents/a.md", "name: a\n"),
-            &["agents/a.md:1  the file does not start with front matter  start it with a line ---, keys, and a line ---"],
+            &["agents/a.md:1  the file does not start with front matter; start it with a line ---, keys, and a line ---"],
         ),
         (
             |files| files.insert("skills/a/SKILL.md", "---\nname: a\n"),
-            &["skills/a/SKILL.md:1  the front matter is not closed  end it with a line ---"],
+            &["skills/a/SKILL.md:1  the front matter is not closed; end it with a line ---"],
         ),
         (
             |files| files.insert("outputs/a.yaml", "output: a\nabout: A.\n"),
-            &["outputs/a.yaml:1  an output lacks \"schema\"  add schema: …"],
+            &["outputs/a.yaml:1  an output lacks \"schema\"; add schema: …"],
         ),
         (
             |files| files.insert("bardo-eval.yaml", "subject: echo\nbudget_usd: a lot\n"),
-            &["bardo-eval.yaml:2  \"a lot\" is not a dollar amount  write digits with at most nine after the point, as in 2.50"],
+            &["bardo-eval.yaml:2  \"a lot\" is not a dollar amount; write digits with at most nine after the point, as in 2.50"],
         ),
         (
             |files| drop(files.remove("gates.yaml")),
-            &["gates.yaml:0  missing from the workspace  run `bardo-eval init` in another folder and copy it from there"],
+            &["gates.yaml:0  missing from the workspace; run `bardo-eval init` in another folder and copy it from there"],
         ),
         (
             |files| drop(files.remove("tools/wallet.yaml")),
-            &["tools/:0  missing from the workspace  run `bardo-eval init` in another folder and copy it from there"],
+            &["tools/:0  missing from the workspace; run `bardo-eval init` in another folder and copy it from there"],
         ),
     ];
     for (change, problems) in rows {
         assert_eq!(load(change).unwrap_err(), *problems);
     }
     let none = Workspace::load(&WorkspaceFiles::default()).unwrap_err();
-    assert_eq!(none[0].to_string(), ".:0  there is no workspace here: no file was found  run `bardo-eval init` to write one");
+    assert_eq!(none[0].to_string(), ".:0  there is no workspace here: no file was found; run `bardo-eval init` to write one");
 }
 
 #[test]
