@@ -58,15 +58,15 @@ fn golden_status_detects_stale_baselines() {
     let folder = with_baseline();
     folder.edit("evals/tools/wallet.yaml", "Balance of one token held by", "What one token amounts to that is held by");
     let ran = folder.run(&["golden", "status"]).assert_exit(1).assert_stdout("the description or schema of wallet_get_balance changed");
-    ran.assert_stdout("golden/reference/trader/tool_selection.jsonl  the description")
-        .assert_stdout("golden/reference/all/behavior.jsonl  the description");
+    ran.assert_stdout("evals/golden/reference/trader/tool_selection.jsonl  the description")
+        .assert_stdout("evals/golden/reference/all/behavior.jsonl  the description");
 
     let folder = with_baseline();
     folder.edit("evals/profiles/trader.yaml", "[wallet_get_balance, ", "[");
     let ran = folder
         .run(&["golden", "status"])
         .assert_exit(1)
-        .assert_stdout("golden/reference/trader/tool_selection.jsonl  the tool wallet_get_balance was removed");
+        .assert_stdout("evals/golden/reference/trader/tool_selection.jsonl  the tool wallet_get_balance was removed");
     ran.assert_stdout("4 baselines, 1 stale");
 
     let folder = with_baseline();
@@ -74,7 +74,7 @@ fn golden_status_detects_stale_baselines() {
     let ran = folder
         .run(&["golden", "status"])
         .assert_exit(1)
-        .assert_stdout("golden/reference/all/composition.jsonl  desk may now delegate to safety-guardian");
+        .assert_stdout("evals/golden/reference/all/composition.jsonl  desk may now delegate to safety-guardian");
     ran.assert_stdout("4 baselines, 2 stale");
     folder
         .run(&["golden", "diff", "--run-first", "--subject", "reference"])
@@ -138,7 +138,7 @@ fn wrong_answers_are_known_failures() {
     // The same answer, had it been another and right before, is a change.
     folder.write(right, folder.read(failures).replace("\"ending\":\"finished\"", "\"ending\":\"refused\""));
     folder.write(failures, folder.read(failures).lines().next().unwrap());
-    folder.run(&["golden", "diff"]).assert_exit(1).assert_stdout("golden/echo/trader/tool_selection.jsonl");
+    folder.run(&["golden", "diff"]).assert_exit(1).assert_stdout("evals/golden/echo/trader/tool_selection.jsonl");
 }
 
 /// Baselines belong to a subject: another one's run is not compared with them.

@@ -2,10 +2,16 @@
 
 use super::DEFAULT_SUBJECT;
 use super::results::RESULT_BASELINE;
+use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
 use campaign::GoldenSet;
 use model::{Location, UserError};
 use score::golden::{GoldenFile, GoldenPath};
+
+/// Returns the file of a baseline as a path from the working directory.
+pub(super) fn baseline_file(io: &CliOutput, shelf: &GoldenPath) -> String {
+    io.file_path(&Location::new(shelf.path(), 0))
+}
 
 /// Reads the baselines of a workspace.
 ///

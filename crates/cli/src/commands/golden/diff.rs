@@ -1,6 +1,7 @@
 //! `golden diff`: compares a stored run with the baselines.
 
 use super::super::{block_on, judge, models, open_workspace};
+use super::baselines::baseline_file;
 use crate::args::{GoldenDiffArgs, ReportFormat};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -64,7 +65,7 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
     };
     let exit = exit_kind(&diff, asked.is_some());
     let text = match io.format {
-        ReportFormat::Json => format!("{:#}\n", document(&diff, asked.as_ref(), exit)),
+        ReportFormat::Json => format!("{:#}\n", document(io, &diff, asked.as_ref(), exit)),
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
             text(io, &diff, asked.as_ref(), stored.short_id(), exit)
         }
@@ -102,14 +103,14 @@ fn exit_kind(diff: &GoldenDiff, was_asked: bool) -> ExitKind {
     }
 }
 
-fn document(diff: &GoldenDiff, asked: Option<&JudgeUsage>, exit: ExitKind) -> Value {
+fn document(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, exit: ExitKind) -> Value {
     let changed: Vec<_> =
-        diff.changed.iter().map(|one| json!({ "file": one.shelf.path(), "case": one.case, "changes": one.changes })).collect();
-    let notes: Vec<_> = diff.notes.iter().map(|(shelf, note)| json!({ "file": shelf.path(), "note": note })).collect();
-    let not_run: Vec<_> = diff.not_run.iter().map(GoldenPath::path).collect();
+        diff.changed.iter().map(|one| json!({ "file": baseline_file(io, &one.shelf), "case": one.case, "changes": one.changes })).collect();
+    let notes: Vec<_> = diff.notes.iter().map(|(shelf, note)| json!({ "file": baseline_file(io, shelf), "note": note })).collect();
+    let not_run: Vec<_> = diff.not_run.iter().map(|shelf| baseline_file(io, shelf)).collect();
     let WordingCounts { same, different, unjudged } = diff.wording_counts();
     let unread: Vec<_> = texts_without_verdict(diff).map(|(_, case, why)| json!({ "case": case, "why": why })).collect();
-    let mended: Vec<_> = diff.mended.iter().map(|(shelf, case)| json!({ "file": shelf.path(), "case": case })).collect();
+    let mended: Vec<_> = diff.mended.iter().map(|(shelf, case)| json!({ "file": baseline_file(io, shelf), "case": case })).collect();
     let judge = asked.map(|asked| json!({ "name": asked.judge, "known": asked.known, "spent_usd": asked.spent.as_usd() }));
     json!({ "format": FORMAT, "command": COMMAND, "compared": diff.compared, "changed": changed, "texts_unjudged": unjudged,
         "texts_same": same, "texts_different": different, "judge": judge, "without_verdict": unread,
@@ -138,19 +139,19 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
     text.push_str(&listed(io, &changed));
     let unread: Vec<String> = texts_without_verdict(diff)
         .map(|(shelf, case, why)| {
-            let (shelf, case) = (io.paint.dim(&shelf.path()), io.paint.strong(&escape_control(case)));
+            let (shelf, case) = (io.paint.dim(&baseline_file(io, shelf)), io.paint.strong(&escape_control(case)));
             columns([&shelf, &case, &format!("a text was not judged: {}\n", escape_control(why))])
         })
         .collect();
     text.push_str(&listed(io, &unread));
     let notes: Vec<String> =
-        diff.notes.iter().map(|(shelf, note)| format!("{}  {}\n", io.paint.dim(&shelf.path()), escape_control(note))).collect();
+        diff.notes.iter().map(|(shelf, note)| format!("{}  {}\n", io.paint.dim(&baseline_file(io, shelf)), escape_control(note))).collect();
     text.push_str(&listed(io, &notes));
     let mended: Vec<String> = diff
         .mended
         .iter()
         .map(|(shelf, case)| {
-            let (shelf, case) = (io.paint.dim(&shelf.path()), io.paint.strong(&escape_control(case)));
+            let (shelf, case) = (io.paint.dim(&baseline_file(io, shelf)), io.paint.strong(&escape_control(case)));
             columns([&shelf, &case, "no longer fails; `golden update` makes its answer a baseline\n"])
         })
         .collect();
@@ -158,7 +159,7 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
     let missing: Vec<String> = diff.missing.iter().map(|case| columns([&escape_control(case), "no evidence in this run\n"])).collect();
     text.push_str(&listed(io, &missing));
     if !diff.not_run.is_empty() {
-        let paths: Vec<String> = diff.not_run.iter().map(GoldenPath::path).collect();
+        let paths: Vec<String> = diff.not_run.iter().map(|shelf| baseline_file(io, shelf)).collect();
         text.push_str(&format!("not in this run: {}\n", paths.join(", ")));
     }
     if let Some(asked) = asked {
@@ -174,7 +175,7 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
 
 /// Returns one line per change of a case; without `--verbose` the first.
 fn changed_lines(io: &CliOutput, one: &ChangedCase) -> String {
-    let (shelf, case) = (io.paint.dim(&one.shelf.path()), io.paint.strong(&escape_control(&one.case)));
+    let (shelf, case) = (io.paint.dim(&baseline_file(io, &one.shelf)), io.paint.strong(&escape_control(&one.case)));
     let shown = if io.verbose { one.changes.len() } else { 1 };
     let more = one.changes.len().saturating_sub(shown);
     let more = if more > 0 { format!(" (and {})", model::count(more, "more change")) } else { String::new() };

@@ -1,5 +1,6 @@
 //! `golden status`: baselines and why they are stale.
 
+use super::baselines::baseline_file;
 use crate::args::ReportFormat;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -25,7 +26,7 @@ pub(super) fn status(io: &CliOutput, source: &WorkspaceSource) -> ExitKind {
         (false, _) => ExitKind::Missed,
     };
     let text = match io.format {
-        ReportFormat::Json => format!("{:#}\n", document(&found, exit)),
+        ReportFormat::Json => format!("{:#}\n", document(io, &found, exit)),
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
             text(io, &found, stale)
         }
@@ -33,11 +34,11 @@ pub(super) fn status(io: &CliOutput, source: &WorkspaceSource) -> ExitKind {
     io.print_result(&text, exit)
 }
 
-fn document(found: &[BaselineStatus], exit: ExitKind) -> serde_json::Value {
+fn document(io: &CliOutput, found: &[BaselineStatus], exit: ExitKind) -> serde_json::Value {
     let shelves: Vec<_> = found
         .iter()
         .map(|status| {
-            json!({ "file": status.shelf.path(), "cases": status.cases, "stale": status.stale,
+            json!({ "file": baseline_file(io, &status.shelf), "cases": status.cases, "stale": status.stale,
                 "subject": status.stamp.as_ref().map(|stamp| &stamp.subject), "model": status.stamp.as_ref().map(|stamp| &stamp.model),
                 "catalogue": status.stamp.as_ref().map(|stamp| &stamp.catalogue), "date": status.stamp.as_ref().map(|stamp| &stamp.date) })
         })
@@ -51,13 +52,13 @@ fn text(io: &CliOutput, found: &[BaselineStatus], stale: usize) -> String {
         .map(|status| {
             let (model, date) = status.stamp.as_ref().map_or(("–", "–"), |stamp| (stamp.model.as_str(), stamp.date.as_str()));
             let state = if status.stale.is_empty() { "fresh" } else { "stale" };
-            vec![status.shelf.path(), model.to_owned(), date.to_owned(), status.cases.to_string(), state.to_owned()]
+            vec![baseline_file(io, &status.shelf), model.to_owned(), date.to_owned(), status.cases.to_string(), state.to_owned()]
         })
         .collect();
     let mut text = format!("{}\n", table(&["baseline", "model", "date", "cases", "state"], rows));
     for status in found {
         for why in &status.stale {
-            text.push_str(&format!("{}  {why}\n", io.paint.strong(&status.shelf.path())));
+            text.push_str(&format!("{}  {why}\n", io.paint.strong(&baseline_file(io, &status.shelf))));
         }
     }
     text.push_str(&format!("{}, {stale} stale\n", model::count(found.len(), "baseline")));

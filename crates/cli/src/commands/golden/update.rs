@@ -1,5 +1,6 @@
 //! `golden update`: writes baselines from a run. Refused in CI, because a person must review them.
 
+use super::baselines::baseline_file;
 use crate::args::GoldenRunArgs;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -54,17 +55,20 @@ pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunA
         let lacking = golden.missing_cases(&workspace, shelf).len();
         if lacking > 0 {
             partial += 1;
-            text.push_str(&columns([&shelf.path(), &format!("not written: the run lacks {}\n", model::count(lacking, "case"))]));
+            text.push_str(&columns([
+                &baseline_file(io, shelf),
+                &format!("not written: the run lacks {}\n", model::count(lacking, "case")),
+            ]));
             continue;
         }
         let emptied = shelf.with_answers(other(shelf.answers));
         let is_emptied = !golden.shelves.contains_key(&emptied);
         if let Err(error) = write_baseline(root, shelf, &baseline, is_emptied.then_some(&emptied)) {
-            io.print_message(&format!("{} could not be written: {error}", shelf.path()));
+            io.print_message(&format!("{} could not be written: {error}", baseline_file(io, shelf)));
             return ExitKind::Incomplete;
         }
         written += 1;
-        text.push_str(&format!("{}  {}\n", shelf.path(), model::count(baseline.entries.len(), "case")));
+        text.push_str(&format!("{}  {}\n", baseline_file(io, shelf), model::count(baseline.entries.len(), "case")));
     }
     text.push_str(&format!("{} written from run {} of {}\n", model::count(written, "baseline"), stored.short_id(), *subject.name));
     let exit = if written == 0 || partial > 0 { ExitKind::Incomplete } else { ExitKind::Clean };
