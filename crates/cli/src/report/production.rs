@@ -46,7 +46,7 @@ impl<'r> WatchReport<'r> {
         let unreadable = usize::try_from(counted(ProductionCounter::TracesUnreadable)).unwrap_or(usize::MAX);
         if unreadable > 0 {
             notes.push(format!(
-                "{} since the file was created told nothing of an agent and were left out.",
+                "{} since the file was created had no agent span and were skipped.",
                 model::count(unreadable, "trace")
             ));
         }

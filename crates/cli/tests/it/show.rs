@@ -46,7 +46,7 @@ fn show_finds_trial_by_id_prefix() {
     assert_eq!(folder.json(&["show", &trial[..12], "--run", &echo], 0), one);
     for (args, why) in [
         (vec!["show", "sell_ether_for_usd"], "did you mean \"sell_ether_for_usdc\"?"),
-        (vec!["show", CASE, "--run", "ffffffffffff"], "there is no run \"ffffffffffff\"  the last ones are "),
+        (vec!["show", CASE, "--run", "ffffffffffff"], "there is no run \"ffffffffffff\"; the last ones are "),
         (vec!["show", CASE, "--store", "none.sqlite"], "no runs in none.sqlite"),
         (vec!["show"], "<CASE|TRIAL>"),
     ] {
@@ -149,4 +149,18 @@ fn show_amounts_use_token_decimals() {
         row(" USDC ").ends_with(" 1000.5") && row(" WETH ").ends_with(" 0.000000000000000001") && row(" ETH ").ends_with(" 1"),
         "{text}"
     );
+}
+
+/// Three scores of one measure are noise beside each call; they are shown with `--verbose` and in JSON.
+#[test]
+fn show_hides_the_f1_scores_without_verbose() {
+    let (folder, _, _) = two_runs();
+    let short = folder.run(&["show", CASE]).assert_exit(0).assert_stdout("argument_match").stdout;
+    assert!(!short.contains("tool_call_f1"), "{short}");
+    let long = folder.run(&["show", CASE, "--verbose"]).assert_exit(0).stdout;
+    for scorer in ["tool_call_f1 ", "tool_call_f1_multiset ", "tool_call_f1_ordered "] {
+        assert!(long.matches(scorer).count() >= 2, "beside the event and in the table: {long}");
+    }
+    let scores = folder.json(&["show", CASE], 0)["scores"].to_string();
+    assert!(scores.contains("tool_call_f1_ordered"), "{scores}");
 }

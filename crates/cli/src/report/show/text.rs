@@ -7,7 +7,10 @@ use crate::io::CliOutput;
 use crate::report::escape::escape_control;
 use crate::report::table;
 use crate::stored_runs::{LoadedTrial, OtherTrials};
-use model::{Event, EventKind, Score, Transcript};
+use model::{Event, EventKind, Score, ScorerId, Transcript};
+
+/// Scorers that say almost the same three times; shown with `--verbose`.
+const VERBOSE_SCORERS: [ScorerId; 3] = [ScorerId::ToolCallF1, ScorerId::ToolCallF1Multiset, ScorerId::ToolCallF1Ordered];
 
 pub(super) fn render(io: &CliOutput, formatter: &EventFormatter<'_>, trial: &LoadedTrial, others: &OtherTrials) -> String {
     let transcript = &trial.transcript;
@@ -56,7 +59,7 @@ pub(super) fn timeline(io: &CliOutput, formatter: &EventFormatter<'_>, transcrip
         for line in formatter.effect_lines(event) {
             text.push_str(&format!("{margin}{line}\n"));
         }
-        for (score, why) in cited(scores, event.n) {
+        for (score, why) in cited(scores, event.n).filter(|(score, _)| is_shown(io, score)) {
             let tone = ScoreTone::of(&score.reading);
             text.push_str(&format!("{margin}{} {}\n", tone.paint(io, &format!("{} {}", tone.mark(), score.scorer)), escape_control(why)));
         }
@@ -74,6 +77,10 @@ pub(super) fn timeline(io: &CliOutput, formatter: &EventFormatter<'_>, transcrip
     text
 }
 
+fn is_shown(io: &CliOutput, score: &Score) -> bool {
+    io.verbose || score.scorer.known().is_none_or(|id| !VERBOSE_SCORERS.contains(&id))
+}
+
 /// Returns the scores that cite this event, with the reason.
 fn cited(scores: &[Score], event: u32) -> impl Iterator<Item = (&Score, &str)> {
     scores.iter().flat_map(move |score| {
@@ -82,7 +89,8 @@ fn cited(scores: &[Score], event: u32) -> impl Iterator<Item = (&Score, &str)> {
 }
 
 fn scores(io: &CliOutput, scores: &[Score]) -> String {
-    let shown = scores.iter().filter(|score| io.verbose || score.reading.is_exercised() || !score.because.is_empty());
+    let has_reading = |score: &&Score| io.verbose || score.reading.is_exercised() || !score.because.is_empty();
+    let shown = scores.iter().filter(has_reading).filter(|score| is_shown(io, score));
     let rows: Vec<Vec<String>> = shown
         .map(|score| {
             let because = score.because.iter().map(|because| match because.event {
