@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_CAUSES: usize = 10_000;
 /// Cases of a cause that are named.
 const MAX_CASES: usize = 20;
+/// Different rules of a cause that are counted: the first in the order of their names, for any order of trials.
+const MAX_RULES: usize = 2_000;
 
 /// Tools that were called where others were expected, as the hit rate reports them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -61,6 +63,50 @@ pub struct CauseTrials {
     pub trials: u64,
     /// First cases in the order of their names.
     pub cases: BTreeSet<String>,
+    /// Broken predicates, assertions, invariants and rules of cases, with the number of their trials. Not stored.
+    #[serde(skip)]
+    rules: BTreeMap<String, u64>,
+}
+
+impl CauseTrials {
+    fn add_case(&mut self, case: &str) {
+        let Self { cases, .. } = self;
+        // Independent of the order of trials.
+        if !cases.contains(case) && (cases.len() < MAX_CASES || cases.last().is_some_and(|last| last.as_str() > case)) {
+            cases.insert(case.to_owned());
+            if cases.len() > MAX_CASES {
+                cases.pop_last();
+            }
+        }
+    }
+
+    fn add_rule(&mut self, rule: &str) {
+        // One of the first names is never removed, so its count is complete.
+        *self.rules.entry(rule.to_owned()).or_default() += 1;
+        if self.rules.len() > MAX_RULES {
+            self.rules.pop_last();
+        }
+    }
+}
+
+/// Returns the predicates, assertions, invariants and rules of the case that a score says were broken. Each occurs once.
+fn broken_rules(score: &Score) -> BTreeSet<&str> {
+    let Some(id) = score.scorer.known() else { return BTreeSet::new() };
+    score.because.iter().filter_map(|reason| rule_of_reason(id, &reason.what)).collect()
+}
+
+/// Returns the rule that a reason names before its colon; `None` for scorers without rules.
+fn rule_of_reason(id: ScorerId, reason: &str) -> Option<&str> {
+    let named = if matches!(id, ScorerId::Post | ScorerId::Assertions | ScorerId::BehavioralInvariants) {
+        reason
+    } else if matches!(id, ScorerId::Prohibitions | ScorerId::ToolOrdering) {
+        reason.strip_prefix("rule of the case at ")?.split_once(", ")?.1
+    } else {
+        return None;
+    };
+    let (rule, _) = named.split_once(": ")?;
+    // A colon within quotes is part of the rule, whose end is then unknown.
+    (rule.matches('"').count() % 2 == 0).then_some(rule)
 }
 
 /// Number of trials per cause. A trial may have several causes; each counts once per trial.
@@ -90,15 +136,14 @@ impl FailureCauses {
             if self.found.len() >= MAX_CAUSES && !self.found.contains_key(&cause) {
                 continue;
             }
-            let CauseTrials { trials, cases } = self.found.entry(cause).or_default();
-            *trials += 1;
-            // Independent of the order of trials.
-            if !cases.contains(case) && (cases.len() < MAX_CASES || cases.last().is_some_and(|last| last.as_str() > case)) {
-                cases.insert(case.to_owned());
-                if cases.len() > MAX_CASES {
-                    cases.pop_last();
-                }
-            }
+            let broken = match &cause {
+                FailureCause::Rule(scorer) => scores.iter().find(|score| score.scorer == *scorer).map(broken_rules).unwrap_or_default(),
+                FailureCause::Ending(_) | FailureCause::Tool(_) | FailureCause::Argument(_) => BTreeSet::new(),
+            };
+            let found = self.found.entry(cause).or_default();
+            found.trials += 1;
+            found.add_case(case);
+            broken.into_iter().for_each(|rule| found.add_rule(rule));
         }
     }
 
@@ -139,6 +184,17 @@ impl FailureCauses {
             FailureCause::Rule(scorer) => Some(scorer),
             FailureCause::Ending(_) | FailureCause::Tool(_) | FailureCause::Argument(_) => None,
         })
+    }
+
+    /// Returns the predicates, assertions, invariants and rules of cases that were broken, most frequent first.
+    pub fn broken_rules(&self) -> Vec<(&str, u64)> {
+        let mut found: BTreeMap<&str, u64> = BTreeMap::new();
+        for (rule, trials) in self.found.values().flat_map(|cause| &cause.rules) {
+            *found.entry(rule).or_default() += trials;
+        }
+        let mut ranked: Vec<(&str, u64)> = found.into_iter().collect();
+        ranked.sort_by_key(|(_, trials)| std::cmp::Reverse(*trials));
+        ranked
     }
 
     fn of_kind<'c, T>(&'c self, kind: impl Fn(&'c FailureCause) -> Option<T>) -> Vec<(T, u64)> {
@@ -188,6 +244,23 @@ mod tests {
         assert_eq!(causes.tools(), [(&ToolConfusion { called: "a".into(), expected: "b".into() }, 1)]);
         let kept = serde_json::to_string(&causes).unwrap();
         assert_eq!(serde_json::from_str::<FailureCauses>(&kept).unwrap(), causes);
+    }
+
+    #[test]
+    fn broken_rules_are_named_by_their_predicate() {
+        let mut causes = FailureCauses::default();
+        let post =
+            missed(ScorerId::Post, &["balance(self, USDC) increased on base: unchanged at 5000", "allowance(a, USDC) == 0: it is 3"]);
+        let other = missed(ScorerId::Post, &["balance(self, USDC) increased on base: unchanged at 7"]);
+        let ordering = "rule of the case at suites/a.yaml:12, before(read, write): write had no read before it";
+        let ordering = missed(ScorerId::ToolOrdering, &[ordering, "trader: step validate is out of order"]);
+        let quoted = missed(ScorerId::Assertions, &["regex \"a: b\": no match", "is-json: not JSON"]);
+        causes.add("a", &[post, ordering, missed(ScorerId::OutputFormat, &["x: y"])], &Ending::Finished);
+        causes.add("b", &[other, quoted], &Ending::Finished);
+        let rules =
+            [("balance(self, USDC) increased on base", 2), ("allowance(a, USDC) == 0", 1), ("before(read, write)", 1), ("is-json", 1)];
+        assert_eq!(causes.broken_rules(), rules);
+        assert_eq!(serde_json::to_value(&causes).unwrap()[0][1].as_object().unwrap().len(), 2, "rules are not stored");
     }
 
     #[test]

@@ -83,7 +83,9 @@ fn causes(summary: &RunSummary) -> Value {
     let rules: Vec<Value> =
         causes.rules().into_iter().take(MAX_CAUSES).map(|(rule, trials)| json!({ "scorer": rule, "trials": trials })).collect();
     let endings: Vec<Value> = causes.endings().into_iter().map(|(kind, trials)| json!({ "ending": kind, "trials": trials })).collect();
-    json!({ "endings": endings, "tools": tools, "arguments": arguments, "rules": rules })
+    let broken: Vec<Value> =
+        causes.broken_rules().into_iter().take(MAX_CAUSES).map(|(rule, trials)| json!({ "rule": rule, "trials": trials })).collect();
+    json!({ "endings": endings, "tools": tools, "arguments": arguments, "rules": rules, "broken_rules": broken })
 }
 
 fn verdict(io: &CliOutput, shown: &RunReport<'_>, judgement: &GateResult) -> Value {

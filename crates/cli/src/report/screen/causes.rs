@@ -10,6 +10,10 @@ use campaign::RunSummary;
 const MAX_TOOLS: usize = 3;
 const MAX_OTHERS: usize = 4;
 const MAX_VERBOSE: usize = 20;
+/// Columns before the causes: the margin and the widest kind with its gap.
+const CAUSES_START: usize = 12;
+
+const SEPARATOR: &str = ", ";
 
 pub(super) fn render(io: &CliOutput, summary: &RunSummary) -> String {
     let most = |usual: usize| if io.verbose { MAX_VERBOSE } else { usual };
@@ -24,13 +28,27 @@ pub(super) fn render(io: &CliOutput, summary: &RunSummary) -> String {
         summary.causes.arguments().into_iter().take(most(MAX_OTHERS)).map(|(name, trials)| format!("{name} ({trials})")).collect();
     let rules: Vec<String> =
         summary.causes.rules().into_iter().take(most(MAX_OTHERS)).map(|(rule, trials)| format!("{rule} ({trials})")).collect();
-    let rows: Vec<Vec<PaintedCell>> = [("tools", tools), ("arguments", arguments), ("rules", rules)]
+    let broken: Vec<String> =
+        summary.causes.broken_rules().into_iter().take(most(MAX_OTHERS)).map(|(rule, trials)| format!("{rule} ({trials})")).collect();
+    let broken = if io.verbose { broken } else { fitting(broken, io.width.saturating_sub(CAUSES_START)) };
+    let rows: Vec<Vec<PaintedCell>> = [("tools", tools), ("arguments", arguments), ("rules", rules), ("such as", broken)]
         .into_iter()
         .filter(|(_, causes)| !causes.is_empty())
-        .map(|(kind, causes)| vec![PaintedCell::plain(kind), PaintedCell::plain(escape_control(&causes.join(", ")))])
+        .map(|(kind, causes)| vec![PaintedCell::plain(kind), PaintedCell::plain(escape_control(&causes.join(SEPARATOR)))])
         .collect();
     if rows.is_empty() {
         return String::new();
     }
     format!("{}\n{}", io.paint.strong("most common causes (trials)"), fitted_rows(&rows, io.width, 1))
+}
+
+/// Returns the first causes that fit one line together.
+fn fitting(causes: Vec<String>, width: usize) -> Vec<String> {
+    let mut left = width;
+    let fits = |cause: &String| {
+        let room = left.checked_sub(escape_control(cause).chars().count());
+        left = room.unwrap_or_default().saturating_sub(SEPARATOR.len());
+        room.is_some()
+    };
+    causes.into_iter().take_while(fits).collect()
 }

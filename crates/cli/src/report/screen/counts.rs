@@ -1,12 +1,14 @@
 //! Counts of trials and verdicts, what a run could not decide, and what it was run on.
 
 use super::super::escape::escape_control;
+use super::super::gate_lines::GateLine;
 use super::super::wrap::wrap;
 use super::super::{RunReport, deviations, judge_correction, judge_hint};
 use crate::io::CliOutput;
 use campaign::{OutcomeCounts, RepeatedTrials, RunSummary};
-use model::{AbortCause, Gate, Money, Verdict};
+use model::{AbortCause, Gate, GateResult, Money, Verdict};
 use score::gates::reads_attacks_only;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Aborted trials and flaky cases listed without `--verbose`.
@@ -14,16 +16,16 @@ const MAX_LISTED: usize = 3;
 /// Failed trials up to which the cases are named.
 const MAX_FAILED_LISTED: u64 = 8;
 
-/// `repeated` is the number of gates that are not shown because another one reads the same number.
-pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>, repeated: usize) -> String {
+/// `lines` are the gates that are counted on the screen.
+pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
     let summary = shown.summary;
     let unsure = |text: &str| io.paint.unsure(text);
     let mut text = format!("{}{}", aborted(io, summary), flaky(io, summary));
     text.push_str(&wrapped(io, &failed_line(summary), str::to_owned));
     text.push_str(&wrapped(io, &trials_line(shown), str::to_owned));
     text.extend(summary.repeats.iter().map(|repeats| wrapped(io, &repeats_line(repeats), str::to_owned)));
-    text.push_str(&wrapped(io, &verdicts_line(shown, repeated), str::to_owned));
-    text.push_str(&wrapped(io, &few_cases_line(shown), unsure));
+    text.push_str(&wrapped(io, &verdicts_line(shown, lines), str::to_owned));
+    text.push_str(&wrapped(io, &few_cases_line(io, shown), unsure));
     let unrecorded = summary.outcomes.aborted_by(AbortCause::NeedsRecording);
     if unrecorded > 0 {
         let what = format!("needs recording: {}", model::count(unrecorded, "trial"));
@@ -143,18 +145,46 @@ fn duration_text(elapsed: Duration) -> String {
     humantime::format_duration(Duration::from_secs(elapsed.as_secs())).to_string()
 }
 
-fn verdicts_line(shown: &RunReport<'_>, repeated: usize) -> String {
+/// Returns the verdicts of all slices. The screen counts a gate once, by its worst slice.
+fn verdicts_line(shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
     let summary = shown.summary;
-    let repeated = if repeated == 0 { String::new() } else { format!("; gates with the number of another: {repeated}") };
+    let repeated = match repeated_gates(shown, lines) {
+        0 => String::new(),
+        repeated => format!("; gates with the number of another: {repeated}"),
+    };
     let of = |verdict| summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == verdict).count();
     format!(
-        "verdicts: {} met, {} missed, {} without evidence; gates not in scope: {}{}{repeated}",
+        "verdicts by slice: {} met, {} missed, {} without evidence{}; gates not in scope: {}{}{repeated}",
         of(Verdict::Met),
         of(Verdict::Missed),
         of(Verdict::NoEvidence),
+        missed_elsewhere(shown, lines),
         summary.verdicts.out_of_scope.len(),
         scope_reason(shown)
     )
+}
+
+/// Says how many slices without evidence are of gates that the screen counts as missed.
+fn missed_elsewhere(shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
+    let unknown: Vec<&GateResult> =
+        shown.summary.verdicts.judgements.iter().filter(|result| result.verdict == Verdict::NoEvidence).collect();
+    let is_missed = |result: &&&GateResult| {
+        let same = |line: &&GateLine<'_>| line.gate == result.gate && line.subject == result.subject;
+        lines.iter().find(same).is_some_and(|line| line.verdict == Verdict::Missed)
+    };
+    match (unknown.iter().filter(is_missed).count(), unknown.len()) {
+        (0, _) => String::new(),
+        (1, 1) => " (of a gate that is missed)".to_owned(),
+        (missed, all) if missed == all => " (of gates that are missed)".to_owned(),
+        (missed, _) => format!(" ({missed} of gates that are missed)"),
+    }
+}
+
+/// Returns the number of judged gates that have no line, because another gate reads the same number.
+fn repeated_gates(shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> usize {
+    let distinct = |gates: Vec<&str>| gates.into_iter().collect::<BTreeSet<_>>().len();
+    let judged = distinct(shown.summary.verdicts.judgements.iter().map(|result| result.gate.as_str()).collect());
+    judged - distinct(lines.iter().map(|line| line.gate).collect())
 }
 
 /// Returns the names of the gates that were not judged, if they are few, and why.
@@ -169,7 +199,7 @@ fn scope_reason(shown: &RunReport<'_>) -> String {
 }
 
 /// Names the gates that are met here but would have no evidence in a tier; empty if there are none.
-fn few_cases_line(shown: &RunReport<'_>) -> String {
+fn few_cases_line(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let RunSummary { claim, verdicts, .. } = shown.summary;
     if claim.tier.is_some() {
         return String::new();
@@ -180,14 +210,12 @@ fn few_cases_line(shown: &RunReport<'_>) -> String {
         few.extend(of_gate.map(|result| result.metric.cases).min().filter(|cases| *cases < gate.min_cases).map(|cases| (gate, cases)));
     }
     let Some(tier) = few.iter().find_map(|(gate, _)| gate.tiers.first()) else { return String::new() };
-    let listed = few.iter().take(MAX_LISTED).map(|(gate, cases)| format!("{} {cases} of {}", *gate.id, gate.min_cases));
+    let shown = if io.verbose { few.len() } else { 1 };
+    let listed = few.iter().take(shown).map(|(gate, cases)| format!("{} {cases} of {}", *gate.id, gate.min_cases));
     let listed = listed.collect::<Vec<_>>().join(", ");
-    let more = few.len().saturating_sub(MAX_LISTED);
+    let more = few.len() - shown;
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!(
-        "met on fewer cases than min_cases: {}{more}; a run without --tier judges the cases it has, `bardo-eval run --tier {tier}` has no evidence on so few",
-        escape_control(&listed)
-    )
+    format!("met on fewer cases than min_cases: {}{more}; no evidence with --tier {tier}", escape_control(&listed))
 }
 
 fn footer(shown: &RunReport<'_>) -> String {
@@ -196,7 +224,7 @@ fn footer(shown: &RunReport<'_>) -> String {
     let sandbox = shown.sandbox.map(|mode| format!(", sandbox {mode}")).unwrap_or_default();
     let version = shown.workspace.version_number().map_or_else(String::new, |version| format!(" version {version}"));
     let (label, record) = (shown.source.label(), shown.summary.record.short());
-    format!("subject {}, workspace {label}{version}, record {record}{sandbox}", subjects.join(", "))
+    format!("subject {}, workspace {label}{version}, record {record}{sandbox}", escape_control(&subjects.join(", ")))
 }
 
 /// Lists aborted trials. Those that never started are not listed.
@@ -207,7 +235,7 @@ fn aborted(io: &CliOutput, summary: &RunSummary) -> String {
     }
     let shown = if io.verbose { summary.aborted_trials.len() } else { MAX_LISTED.min(summary.aborted_trials.len()) };
     let listed = summary.aborted_trials.iter().take(shown);
-    let lines = listed.map(|trial| format!("  {}  {}\n", trial.case, escape_control(&trial.ending.to_string())));
+    let lines = listed.map(|trial| format!("  {}  {}\n", escape_control(&trial.case), escape_control(&trial.ending.to_string())));
     let more = all - shown as u64;
     let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
     format!("{}\n{}{more}", io.paint.bad(&model::count(all, "aborted trial")), lines.collect::<String>())
@@ -220,7 +248,10 @@ fn flaky(io: &CliOutput, summary: &RunSummary) -> String {
     }
     let shown = if io.verbose { summary.flaky.len() } else { MAX_LISTED.min(summary.flaky.len()) };
     let listed = summary.flaky.iter().take(shown);
-    let lines = listed.map(|one| format!("  {}  {}  {} of {} passed\n", one.case, one.subject, one.passed, one.of));
+    let lines = listed.map(|one| {
+        let (case, subject) = (escape_control(&one.case), escape_control(&one.subject));
+        format!("  {case}  {subject}  {} of {} passed\n", one.passed, one.of)
+    });
     let more = summary.flaky.len() - shown;
     let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
     format!("{}\n{}{more}", model::count(summary.flaky.len(), "flaky case"), lines.collect::<String>())

@@ -10,19 +10,36 @@ use model::Verdict;
 
 /// Narrower screens do not show the number of readings.
 const WIDTH_FOR_N: usize = 100;
+/// Gates listed even if the screen has no room for them.
+const MIN_GATES: usize = 5;
+/// Lines kept for gates without evidence if there are missed ones too.
+const LINES_WITHOUT_EVIDENCE: usize = 7;
 
-pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
+/// Lists the gates in about as many lines as `room` says.
+pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>], room: usize) -> String {
     let several = shown.summary.subjects.len() > 1;
-    let mut text = String::new();
-    for (verdict, title) in
-        [(Verdict::Missed, "missed gates, safety first, then worst first"), (Verdict::NoEvidence, "gates without evidence")]
-    {
-        let rows: Vec<Vec<PaintedCell>> = lines.iter().filter(|line| line.verdict == verdict).map(|line| row(io, line, several)).collect();
-        if !rows.is_empty() {
-            text.push_str(&format!("{}\n{}", io.paint.strong(title), fitted_rows(&rows, io.width, 1)));
-        }
+    let rows = |verdict| -> Vec<Vec<PaintedCell>> {
+        lines.iter().filter(|line| line.verdict == verdict).map(|line| row(io, line, several)).collect()
+    };
+    let without_evidence = |room| section(io, "gates without evidence", &rows(Verdict::NoEvidence), room);
+    let kept = without_evidence(LINES_WITHOUT_EVIDENCE).lines().count();
+    let missed = section(io, "missed gates, safety first, then worst first", &rows(Verdict::Missed), room.saturating_sub(kept));
+    let left = room.saturating_sub(missed.lines().count());
+    missed + &without_evidence(left)
+}
+
+/// Returns the title and as many rows as fit the room, and the number of the others.
+fn section(io: &CliOutput, title: &str, rows: &[Vec<PaintedCell>], room: usize) -> String {
+    if rows.is_empty() {
+        return String::new();
     }
-    text
+    let with_rows = |n: usize| {
+        let hidden = rows.len() - n;
+        let hidden = if hidden > 0 { io.paint.dim(&format!(" and {hidden} more; --verbose shows all\n")) } else { String::new() };
+        format!("{}\n{}{hidden}", io.paint.strong(title), fitted_rows(&rows[..n], io.width, 1))
+    };
+    let least = MIN_GATES.min(rows.len());
+    (least..=rows.len()).rev().map(with_rows).find(|text| text.lines().count() <= room).unwrap_or_else(|| with_rows(least))
 }
 
 fn row(io: &CliOutput, line: &GateLine<'_>, several: bool) -> Vec<PaintedCell> {

@@ -5,13 +5,16 @@ mod counts;
 mod dimensions;
 mod gates;
 
+use super::escape::escape_control;
 use super::gate_lines::{GateLine, gate_lines};
 use super::{RunReport, changed, comparison, gate_table, red_team};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 pub(super) use counts::aborted_text;
 use model::Verdict;
-use std::collections::BTreeSet;
+
+/// Lines of a result without `--verbose`, by the number of gates that are listed.
+const MAX_LINES: usize = 45;
 
 pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let lines = gate_lines(shown.workspace, &shown.summary.verdicts.judgements);
@@ -27,22 +30,16 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     text.push_str(&changed::text(io, shown));
     text.push_str(&red_team::text(io, &shown.red_team, shown.workspace.policy.is_some()));
     text.push_str(&dimensions::render(io, &lines));
-    text.push_str(&gates::render(io, shown, &lines));
-    text.push_str(&counts::failures_without_gate(io, shown.summary));
-    text.push_str(&causes::render(io, shown.summary));
-    text.push_str(&counts::render(io, shown, repeated_gates(shown, &lines)));
+    let mut end = counts::failures_without_gate(io, shown.summary);
+    end.push_str(&causes::render(io, shown.summary));
+    end.push_str(&counts::render(io, shown, &lines));
     if let Some(compared) = shown.comparison() {
-        text.push_str(&format!("\n{}\n", comparison::text::render(io, &compared)));
+        end.push_str(&format!("\n{}\n", comparison::text::render(io, &compared)));
     }
-    text.push_str(&next(io, shown, &lines));
-    text
-}
-
-/// Returns the number of judged gates that have no line, because another gate reads the same number.
-fn repeated_gates(shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> usize {
-    let distinct = |gates: Vec<&str>| gates.into_iter().collect::<BTreeSet<_>>().len();
-    let judged = distinct(shown.summary.verdicts.judgements.iter().map(|result| result.gate.as_str()).collect());
-    judged - distinct(lines.iter().map(|line| line.gate).collect())
+    end.push_str(&next(io, shown, &lines));
+    let room = if io.verbose { usize::MAX } else { MAX_LINES.saturating_sub(text.lines().count() + end.lines().count()) };
+    text.push_str(&gates::render(io, shown, &lines, room));
+    text + &end
 }
 
 /// Returns the verdict in one word.
@@ -87,7 +84,7 @@ fn gate_counts(shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
     subjects.sort_unstable();
     let missed = model::count(of(Verdict::Missed), "gate");
     let (unknown, met) = (of(Verdict::NoEvidence), of(Verdict::Met));
-    format!("{}: {missed} missed, {unknown} without evidence, {met} met", subjects.join(", "))
+    format!("{}: {missed} missed, {unknown} without evidence, {met} met", escape_control(&subjects.join(", ")))
 }
 
 /// Returns the command that shows the worst case, and the one that shows everything.

@@ -61,12 +61,18 @@ fn snapshot_formats(name: &str, folder: &TestFolder, args: &[&str]) {
 
 fn shown(folder: &TestFolder, ran: &ProgramOutput) -> String {
     let mut text = format!("exit {}\n", ran.code.map_or("by a signal".to_owned(), |code| code.to_string()));
-    for (stream, printed) in [("stdout", &ran.stdout), ("stderr", &ran.stderr)] {
+    let stderr: String = ran.stderr.split_inclusive('\n').filter(|line| !is_progress(line)).collect();
+    for (stream, printed) in [("stdout", &ran.stdout), ("stderr", &stderr)] {
         if !printed.is_empty() {
             text.push_str(&format!("--- {stream}\n{printed}"));
         }
     }
     text.replace(&folder.path("").display().to_string(), "[folder]/")
+}
+
+/// Returns whether a line is printed only if a run takes long.
+fn is_progress(line: &str) -> bool {
+    line.contains(" trials, ") && line.contains(" per second, ") || line.ends_with(" trials done\n")
 }
 
 #[track_caller]
