@@ -1,6 +1,6 @@
 //! `run`: selection, verdicts, plans and storage.
 
-use crate::harness::{TestFolder, column};
+use crate::harness::{ProgramOutput, TestFolder, column};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -116,7 +116,7 @@ fn unknown_names_are_refused_together() {
     {
         let ran = folder.run(&["run", "--subject", "reference", flag, name]).assert_exit(2);
         assert!(ran.stdout.is_empty(), "{}", ran.stdout);
-        ran.assert_stderr(&format!("there is no {} \"{name}\"  did you mean \"", &flag[2..])).assert_stderr("nothing was run");
+        ran.assert_stderr(&format!("there is no {} \"{name}\"; did you mean \"", &flag[2..])).assert_stderr("nothing was run");
     }
     let ran = folder.run(&["run", "--suite", "zzzz", "--case", "yyyy", "--subject", "xxxx", "--tier", "9"]).assert_exit(2);
     ran.assert_stderr("no suite \"zzzz\"")
@@ -325,4 +325,60 @@ fn arguments_out_of_range_are_refused() {
         let ran = TestFolder::new().run(&[&["run", "--subject", "reference"], args].concat()).assert_exit(2);
         assert!(ran.stdout.is_empty() && ran.stderr.starts_with("error: "), "{}", ran.stderr);
     }
+}
+
+/// Production traffic has no cases, so there is nothing to run; the message names the commands that judge it.
+#[test]
+fn tier_5_names_the_commands_of_production_traffic() {
+    for args in [&["run", "--tier", "5", "--embedded"][..], &["run", "--tier", "5", "--embedded", "--subject", "reference"]] {
+        let ran = TestFolder::new().run(args).assert_exit(3).assert_stderr("tier 5 is production traffic, which has no cases: ");
+        let ran = ran.assert_stderr("`bardo-eval collect` receives it").assert_stderr("`bardo-eval watch` judges it; nothing was run");
+        assert!(ran.stdout.is_empty(), "{}", ran.stdout);
+    }
+}
+
+/// On a terminal, progress is one line that is drawn again and removed at the end.
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_is_one_redrawn_line_on_a_terminal() {
+    let folder = TestFolder::with_minimal();
+    folder.write("slow.sh", "sleep 1.5; while read -r line; do echo '{\"say\":\"hm\"}'; done\n");
+    let program = env!("CARGO_BIN_EXE_bardo-eval");
+    let command = format!("'{program}' run --subject 'process:bash slow.sh' --case sell_usdc_for_ether --no-store");
+    let ran = std::process::Command::new("script")
+        .args(["--quiet", "--return", "--command", &command, "/dev/null"])
+        .current_dir(folder.path("."))
+        .stdin(std::process::Stdio::null())
+        .output()
+        .expect("the program script of util-linux");
+    let shown = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(ran.status.code(), Some(1), "{shown}");
+    let drawn: Vec<&str> = shown.split("\r\u{1b}[2K").skip(1).collect();
+    assert!(drawn.len() > 3, "redrawn {} times: {shown:?}", drawn.len());
+    let (result, lines) = drawn.split_last().unwrap();
+    assert!(lines.iter().all(|line| line.starts_with("0 of 1 trial, running for ") && !line.contains('\n')), "{lines:?}");
+    assert!(result.contains("FAILED"), "{result}");
+}
+
+/// A budget that is too small names the least that starts, and that one starts.
+#[test]
+fn least_budget_is_named_and_starts() {
+    let folder = TestFolder::with_minimal();
+    let url = testkit::chat::serve_chat(|_, _| testkit::chat::text_reply("hm"));
+    let dear = testkit::chat::subject_file("dear", &url).replace("output_per_mtok: 1,", "output_per_mtok: 200,");
+    folder.write("evals/subjects/dear.yaml", dear);
+    let run = |budget: &str| folder.run(&["run", "--subject", "dear", "--case", "how_much_usdc", "--budget", budget]);
+    let finished = |ran: &ProgramOutput| ran.stdout.contains("trials: 1 planned, ") && ran.stdout.contains(" 0 aborted");
+    let refused = run("0.02").assert_exit(3).assert_stderr("1 trial not funded: ");
+    let (_, named) = refused.stderr.split_once("the run needs at least --budget ").expect("the least budget");
+    let least = named.split_whitespace().next().unwrap();
+    assert!(refused.stderr.lines().any(|line| line.ends_with(&format!("--budget {least}"))), "a command to paste: {}", refused.stderr);
+    let cents = (least.parse::<f64>().unwrap() * 100.0).round() as u64;
+    assert!(cents > 3, "{least}");
+    let below = run(&format!("{:.2}", (cents - 1) as f64 / 100.0)).assert_exit(3);
+    assert!(below.stderr.contains(&format!("the run needs at least --budget {least} to start")), "{}", below.stderr);
+    let resumed = folder.run(&["run", "--resume", "--budget", least]);
+    assert!(finished(&resumed), "{resumed:?}");
+    let started = run(least);
+    assert!(finished(&started), "{started:?}");
 }

@@ -6,6 +6,7 @@ use campaign::{
     CancellationToken, PreparedRun, PublishedRun, RunHandle, RunSummary, RunWatcher, WatchedTrial, WatcherDecision, execute, watch,
 };
 use model::{CaseOutcome, Money};
+use std::fmt;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -43,28 +44,33 @@ pub(super) async fn execute_watched(
     let counts = ProgressCounts::default();
     let mut watcher = ProgressWatcher { counts: &counts };
     let mut line = ProgressLine::new(io, prepared, handle);
-    // A line is due even if no trial ends, as with an agent that hangs.
     let period = if line.terminal { REDRAW_INTERVAL } else { LOG_INTERVAL };
-    let mut ticks = interval(period);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // The first tick is due at once.
-    ticks.tick().await;
     let run = async {
         match player {
             TrialPlayer::ThisProcess => execute(prepared, handle, &mut watcher, cancel).await,
             TrialPlayer::Workers(published, wait) => watch(prepared, handle, published, &mut watcher, (cancel, wait)).await,
         }
     };
-    let mut run = std::pin::pin!(run);
-    let summary = loop {
-        tokio::select! {
-            summary = &mut run => break summary,
-            _ = ticks.tick() => line.print(&counts),
-        }
-    };
+    // A line is due even if no trial ends, as with an agent that hangs.
+    let summary = with_ticks(run, period, || line.print(&counts)).await;
     line.close(&counts);
     listener.abort();
     summary
+}
+
+/// Waits for the work, and calls `on_tick` each time the period has passed.
+async fn with_ticks<T>(work: impl Future<Output = T>, period: Duration, mut on_tick: impl FnMut()) -> T {
+    let mut ticks = interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // The first tick is due at once.
+    ticks.tick().await;
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => break done,
+            _ = ticks.tick() => on_tick(),
+        }
+    }
 }
 
 /// Trials that ended in this process.
@@ -109,7 +115,7 @@ impl<'r> ProgressLine<'r> {
 
     fn print(&mut self, counts: &ProgressCounts) {
         self.has_lines = true;
-        let line = self.text(counts);
+        let line = self.numbers(counts).to_string();
         if self.terminal {
             self.io.redraw_message(&line);
         } else {
@@ -133,19 +139,73 @@ impl<'r> ProgressLine<'r> {
         self.prepared.plan().outline().len()
     }
 
-    fn text(&self, counts: &ProgressCounts) -> String {
-        let (done, failed) = (counts.done.load(Ordering::Relaxed), counts.failed.load(Ordering::Relaxed));
-        let left = self.planned().saturating_sub(self.before + done);
-        let elapsed = self.since_start.elapsed();
-        let pace = if done == 0 {
-            format!("running for {}", humantime::format_duration(Duration::from_secs(elapsed.as_secs())))
+    fn numbers(&self, counts: &ProgressCounts) -> ProgressNumbers {
+        ProgressNumbers {
+            planned: self.planned(),
+            before: self.before,
+            done: counts.done.load(Ordering::Relaxed),
+            failed: counts.failed.load(Ordering::Relaxed),
+            elapsed: self.since_start.elapsed(),
+            spent: self.prepared.funds().budget.spent(),
+        }
+    }
+}
+
+/// Numbers of a run under way.
+#[derive(Debug, Clone, Copy)]
+struct ProgressNumbers {
+    planned: u64,
+    /// Trials that ended before this process started.
+    before: u64,
+    /// Trials that ended in this process, and those of them that failed.
+    done: u64,
+    failed: u64,
+    elapsed: Duration,
+    spent: Money,
+}
+
+/// Writes trials, pace and money in one line.
+impl fmt::Display for ProgressNumbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { planned, before, done, failed, elapsed, spent } = *self;
+        write!(f, "{} of {}, ", before + done, model::count(planned, "trial"))?;
+        if done == 0 {
+            write!(f, "running for {}", humantime::format_duration(Duration::from_secs(elapsed.as_secs())))?;
         } else {
             let rate = done as f64 / elapsed.as_secs_f64().max(0.001);
+            let left = planned.saturating_sub(before + done);
             let eta = Duration::from_secs((left as f64 / rate).round() as u64);
-            format!("{rate:.1} per second, {} left, {failed} failing", humantime::format_duration(eta))
-        };
-        let spent = self.prepared.funds().budget.spent();
-        let spent = if spent == Money::ZERO { String::new() } else { format!(", {spent} USD spent") };
-        format!("{} of {}, {pace}{spent}", self.before + done, model::count(self.planned(), "trial"))
+            write!(f, "{rate:.1} per second, {} left, {failed} failing", humantime::format_duration(eta))?;
+        }
+        if spent == Money::ZERO { Ok(()) } else { write!(f, ", {spent} USD spent") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_line_has_pace_failures_and_money() {
+        let start =
+            ProgressNumbers { planned: 40, before: 0, done: 0, failed: 0, elapsed: Duration::from_millis(61_900), spent: Money::ZERO };
+        assert_eq!(start.to_string(), "0 of 40 trials, running for 1m 1s");
+        let some =
+            ProgressNumbers { done: 10, failed: 3, elapsed: Duration::from_secs(20), spent: Money::from_nanos(1_250_000_000), ..start };
+        assert_eq!(some.to_string(), "10 of 40 trials, 0.5 per second, 1m left, 3 failing, 1.25 USD spent");
+        // The pace is that of this process, not of the trials before a resume.
+        let resumed = ProgressNumbers { before: 20, done: 15, failed: 0, elapsed: Duration::from_secs(10), spent: Money::ZERO, ..some };
+        assert_eq!(resumed.to_string(), "35 of 40 trials, 1.5 per second, 3s left, 0 failing");
+    }
+
+    #[tokio::test]
+    async fn progress_ticks_until_the_work_is_done() {
+        let mut ticks = 0;
+        let done = with_ticks(tokio::time::sleep(Duration::from_millis(100)), Duration::from_millis(20), || ticks += 1);
+        done.await;
+        assert!((1..=5).contains(&ticks), "{ticks} ticks of 20 ms in 100 ms");
+        let mut ticks = 0;
+        with_ticks(std::future::ready(()), Duration::from_secs(3600), || ticks += 1).await;
+        assert_eq!(ticks, 0, "no line at the start");
     }
 }
