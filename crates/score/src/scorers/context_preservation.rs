@@ -9,7 +9,7 @@ use crate::facts::stated_shares::stated_shares;
 use crate::facts::told_terms::told_terms;
 use crate::facts::turns::carry_stated_at;
 use lexical::{FoldMode, contains_phrase};
-use model::suite::{CarriedValue, Case, ExpectedCalls, SuiteKind, ValueOrigin};
+use model::suite::{ArgMatcher, CarriedValue, Case, ExpectedCalls, SuiteKind, ValueOrigin};
 use model::transcript::ToolAnswer;
 use model::{AmountUnit, Event, EventKind, ParamKind, Reading, ScoreReason, ScorerId, Workspace};
 use serde_json::{Value, json};
@@ -179,20 +179,24 @@ fn used_figures(evidence: &Evidence<'_>, delegation: &ObservedDelegation<'_>) ->
         if event.by == delegation.to { BTreeSet::new() } else { figures_in_text(told) }
     };
     let mut said: BTreeSet<String> = events.iter().take_while(|event| event.n < delegation.event).flat_map(said).collect();
-    let expected = evidence.case.expect.calls.iter().flat_map(ExpectedCalls::expected_calls).flat_map(|call| call.args.values());
-    said.extend(expected.flat_map(|matcher| matcher.examples()).flat_map(figures_in_value));
+    said.extend(expected_figures(evidence));
     let intent = &evidence.case.intent;
     let by_key = intent.spend.iter().map(|spend| spend.at_most.to_string()).chain(intent.payees.iter().map(|payee| payee.value.clone()));
     let mut known: BTreeSet<String> = by_key.flat_map(|text| figures_in_text(&text)).collect();
-    let handed = delegation.params.values().flat_map(figures_in_value).collect::<BTreeSet<_>>();
+    let params = delegation_params(evidence.workspace, delegation.to, delegation.params);
+    let typed = TypedArgs::new(evidence.workspace, &params, delegation.params);
+    let handed: BTreeSet<String> =
+        delegation.params.iter().flat_map(|(name, value)| spelled_figures(&typed, name, value)).flatten().collect();
     let shares = stated_shares(delegation.params);
     let mut used = BTreeMap::new();
     for event in delegation.during.iter().filter(|event| event.by == delegation.to) {
         if let EventKind::Called { tool, args, .. } = &event.happened {
             for (name, value) in args.as_object().into_iter().flatten().filter(|(name, _)| is_stated(evidence.workspace, tool, name)) {
-                for figure in figures_in_value(value).into_iter().filter(|figure| said.contains(figure) && !known.contains(figure)) {
-                    let is_share = || workspace_meaning(evidence, tool, args, name).is_some_and(|found| shares.contains(&found));
-                    let arrived = handed.contains(&figure) || is_share();
+                let given = typed_args(evidence.workspace, tool, args);
+                for spellings in spelled_figures(&given, name, value).into_iter().filter(|one| one.is_disjoint(&known)) {
+                    let Some(figure) = spellings.intersection(&said).next() else { continue };
+                    let is_share = || given.meaning(name).is_some_and(|found| shares.contains(&found));
+                    let arrived = !spellings.is_disjoint(&handed) || is_share();
                     used.entry(figure.clone()).or_insert_with(|| (format!("{name} {figure}"), arrived));
                 }
             }
@@ -203,9 +207,42 @@ fn used_figures(evidence: &Evidence<'_>, delegation: &ObservedDelegation<'_>) ->
     used.into_values().collect()
 }
 
-/// Returns the meaning of an argument by its kind.
-fn workspace_meaning(evidence: &Evidence<'_>, tool: &str, args: &Value, name: &str) -> Option<ValueMeaning> {
-    TypedArgs::for_call(evidence.workspace, evidence.workspace.tool(tool)?, args).meaning(name)
+/// Returns the figures of the arguments that the case expects.
+fn expected_figures(evidence: &Evidence<'_>) -> BTreeSet<String> {
+    let mut figures = BTreeSet::new();
+    for call in evidence.case.expect.calls.iter().flat_map(ExpectedCalls::expected_calls) {
+        let example = |wanted: &ArgMatcher| wanted.examples().first().map(|value| (*value).clone());
+        let args = call.args.iter().filter_map(|(name, wanted)| Some((name.to_owned(), example(wanted)?)));
+        let args = Value::Object(args.collect());
+        let given = typed_args(evidence.workspace, &call.tool, &args);
+        for (name, wanted) in &call.args {
+            figures.extend(wanted.examples().into_iter().flat_map(|value| spelled_figures(&given, name, value)).flatten());
+        }
+    }
+    figures
+}
+
+/// Returns the figures of an argument, each in all its spellings: an amount as written and in whole tokens.
+fn spelled_figures(given: &TypedArgs<'_>, name: &str, value: &Value) -> Vec<BTreeSet<String>> {
+    let written = figures_in_value(value);
+    match given.meaning_as(name, value) {
+        ValueMeaning::Amount(whole) => vec![written.into_iter().chain(figures_in_text(&whole.to_string())).collect()],
+        ValueMeaning::Address(_)
+        | ValueMeaning::Token(_)
+        | ValueMeaning::Chain(_)
+        | ValueMeaning::Units(_)
+        | ValueMeaning::Max
+        | ValueMeaning::Share(_)
+        | ValueMeaning::Number(_)
+        | ValueMeaning::Time(_)
+        | ValueMeaning::Word(_)
+        | ValueMeaning::List(_)
+        | ValueMeaning::Json(_) => written.into_iter().map(|figure| BTreeSet::from([figure])).collect(),
+    }
+}
+
+fn typed_args<'a>(workspace: &'a Workspace, tool: &str, args: &'a Value) -> TypedArgs<'a> {
+    workspace.tool(tool).map_or_else(|| TypedArgs::untyped(workspace, args), |tool| TypedArgs::for_call(workspace, tool, args))
 }
 
 /// Reports whether users state values of this parameter, unlike ids of our own and names of chains, which are short numbers too.
@@ -300,6 +337,39 @@ mod tests {
         assert!(!run(json!({"task": "slippage at most 3.7%"})).reading.is_clean(), "another share");
         let lost = run(json!({}));
         assert!(lost.because.iter().any(|why| why.what.contains("slippage_bps 37 did not reach trader")), "{lost:?}");
+    }
+
+    /// The trader asks for a price in base units; users and delegations state whole tokens.
+    #[test]
+    fn amounts_are_handed_over_by_meaning() {
+        let path = "suites/composition/desk_to_trader.yaml";
+        let quote = "{ tool: swap_get_quote, args: { token_in: USDC, token_out: WETH, amount: \"250000000\", chain: base } }";
+        let (human, base) = (
+            "amount: { kind: amount(human of token_in), type: string, description: Amount to sell in whole tokens. }\n      chain: { kind: chain, type: string, default: base, description: Chain name or id. }\n  - name: tx_simulate",
+            "amount: { kind: amount(base of token_in), type: string, description: Amount to sell in base units. }\n      chain: { kind: chain, type: string, default: base, description: Chain name or id. }\n  - name: tx_simulate",
+        );
+        let example = crate::example::ExampleWorkspace::minimal()
+            .edit("tools/wallet.yaml", human, base)
+            .edit(path, "    intent:\n      spend: [{ token: USDC, at_most: \"100\" }]\n", "    intent:\n")
+            .edit(path, "{ tool: swap_execute, args: { token_in: USDC, token_out: WETH, amount: \"100\", chain: base } }", quote)
+            .edit(path, "      carry:\n        - { slot: amount, value: \"100\", from_turn: 1, until: trader }\n", "");
+        let missed = |handed: Value, amount: &str| {
+            let mut params = json!({"token_in": "USDC", "token_out": "WETH", "chain": "base"});
+            params.as_object_mut().into_iter().for_each(|all| all.extend(handed.as_object().cloned().unwrap_or_default()));
+            let args = json!({"token_in": "USDC", "token_out": "WETH", "amount": amount, "chain": "base"});
+            let events = vec![
+                ("user", EventKind::UserSaid { text: "Price 250 USDC in WETH on Base, please.".into() }),
+                ("desk", EventKind::Delegated { to: "trader".into(), params: params.as_object().cloned().unwrap_or_default() }),
+                ("trader", EventKind::Called { call: 1, tool: "swap_get_quote".into(), args }),
+            ];
+            let finding = ContextPreservation.score(&EvidenceFixture::within(&example, "desk_hands_a_swap_over", events).evidence());
+            finding.because.into_iter().map(|why| why.what).filter(|what| what.starts_with("amount")).collect::<Vec<_>>()
+        };
+        assert!(missed(json!({"sold": "250"}), "250000000").is_empty(), "whole tokens");
+        assert!(missed(json!({"amount": "250000000"}), "250000000").is_empty(), "base units");
+        assert!(missed(json!({"task": "quote 250.00 USDC"}), "250000000").is_empty(), "in words");
+        assert_eq!(missed(json!({"sold": "2500"}), "250000000"), ["amount 250 did not reach trader unchanged"]);
+        assert_eq!(missed(json!({}), "250000000").len(), 1, "nothing was handed over");
     }
 
     fn read(params: Value, then: Option<Value>) -> (u64, u64) {
