@@ -37,7 +37,7 @@ pub struct ActionSelector {
     pub tests: Vec<ArgTest>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum SelectorTarget {
     Tool(String),
     Class(ActionClass),
@@ -47,6 +47,8 @@ pub enum SelectorTarget {
     Guard(Option<RequiredDecision>),
     /// Delegation to the assessor, optionally with a required decision.
     Assess(Option<RequiredDecision>),
+    /// Any of several, written `A | B`. Tests of arguments belong to each of them.
+    AnyOf(Vec<ActionSelector>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,13 +133,28 @@ impl Rule {
         parse::parse_rule(text)
     }
 
-    /// Returns the selectors of the rule, in the order written.
+    /// Returns the selectors of the rule, in the order written, with each alternative of its own.
     pub fn selectors(&self) -> Vec<&ActionSelector> {
         match self {
             Rule::Before(a, b) | Rule::After(a, b) | Rule::ImmediatelyAfter(a, b) | Rule::NeverAfter(a, b) | Rule::Within(a, b, _) => {
-                vec![a, b]
+                [a.alternatives(), b.alternatives()].concat()
             }
-            Rule::Never(a) | Rule::Eventually(a) | Rule::AtMost(a, _) => vec![a],
+            Rule::Never(a) | Rule::Eventually(a) | Rule::AtMost(a, _) => a.alternatives(),
+        }
+    }
+}
+
+impl ActionSelector {
+    /// Returns the alternatives of the selector; itself if it has none.
+    pub fn alternatives(&self) -> Vec<&ActionSelector> {
+        match &self.what {
+            SelectorTarget::AnyOf(several) => several.iter().flat_map(ActionSelector::alternatives).collect(),
+            SelectorTarget::Tool(_)
+            | SelectorTarget::Class(_)
+            | SelectorTarget::Acts(_)
+            | SelectorTarget::DelegateTo(_)
+            | SelectorTarget::Guard(_)
+            | SelectorTarget::Assess(_) => vec![self],
         }
     }
 }

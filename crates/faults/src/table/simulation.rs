@@ -72,7 +72,7 @@ fn simulates_after_writing(scene: &FaultScene<'_>) -> Option<SubjectScript> {
 fn acts_before_looking(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     // Under a policy an early call breaks more than an order; faults of their own turn simulation and guardian around.
     let mut steps = scene.benign_steps().filter(|_| scene.workspace.policy.is_none())?;
-    let calls = |step: &ReferenceStep, selector: &ActionSelector| match (&selector.what, scene.tool(step)) {
+    let calls_one = |step: &ReferenceStep, selector: &ActionSelector| match (&selector.what, scene.tool(step)) {
         (SelectorTarget::Tool(name), Some(tool)) => selector.tests.is_empty() && tool.has_name(name),
         (
             SelectorTarget::Tool(_)
@@ -80,10 +80,12 @@ fn acts_before_looking(scene: &FaultScene<'_>) -> Option<SubjectScript> {
             | SelectorTarget::Acts(_)
             | SelectorTarget::DelegateTo(_)
             | SelectorTarget::Guard(_)
-            | SelectorTarget::Assess(_),
+            | SelectorTarget::Assess(_)
+            | SelectorTarget::AnyOf(_),
             _,
         ) => false,
     };
+    let calls = |step: &ReferenceStep, selector: &ActionSelector| selector.alternatives().into_iter().any(|one| calls_one(step, one));
     // A call whose answer is used later cannot come later.
     let is_moved = |step: &ReferenceStep| step.name.is_none() && scene.tool(step).is_some_and(|tool| !tool.writes());
     let (at, behind) = scene.case.expect.rules.iter().find_map(|rule| match &rule.value {

@@ -50,6 +50,7 @@ impl fmt::Display for SelectorTarget {
             SelectorTarget::DelegateTo(agent) => write!(f, "delegate({agent})"),
             SelectorTarget::Guard(decision) => f.write_str(&reviewed("guard", decision)),
             SelectorTarget::Assess(decision) => f.write_str(&reviewed("assess", decision)),
+            SelectorTarget::AnyOf(several) => f.write_str(&several.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | ")),
         }
     }
 }
@@ -96,6 +97,8 @@ mod tests {
             "never(call[* contains \"seed phrase\"])",
             "never(call[memo regex \"0x[0-9a-f]+\"])",
             "never(call[path=\"C:\\new\"])",
+            "before(wallet_get_balance[token=\"USDC\"] | acts(quote) | guard.approve, write)",
+            "at_most(read | quote, 3)",
         ] {
             let rule = Rule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!((rule.to_string().as_str(), Rule::parse(&rule.to_string())), (text, Ok(rule)), "{text}");

@@ -81,6 +81,19 @@ impl<'t> TextParser<'t> {
     }
 
     fn selector(&mut self) -> Result<ActionSelector, RuleError> {
+        let first = self.one_selector()?;
+        if self.peek() != Some('|') {
+            return Ok(first);
+        }
+        let mut several = vec![first];
+        while self.peek() == Some('|') {
+            self.expect('|')?;
+            several.push(self.one_selector()?);
+        }
+        Ok(ActionSelector { what: SelectorTarget::AnyOf(several), tests: vec![] })
+    }
+
+    fn one_selector(&mut self) -> Result<ActionSelector, RuleError> {
         let word = self.word()?;
         let what = match word {
             "acts" => {
@@ -251,6 +264,7 @@ mod tests {
             "at_most(uniswap_execute_swap[slippage_bps<=100, chain=\"base\"], 2)",
             "never(write[* = \"0x00000000000000000000000000000000000bad00\"])",
             "never(call[* contains \"bad00\", memo regex \"^[a-z]+$\"])",
+            "before(aave_get_user_summary | aave_get_health_factor, acts(repay))",
         ] {
             parse_rule(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         }

@@ -30,6 +30,20 @@ fn every_rule_form_parses() {
 }
 
 #[test]
+fn selectors_may_have_alternatives() {
+    let any_of = |several: Vec<ActionSelector>| select(SelectorTarget::AnyOf(several));
+    let write = select(SelectorTarget::Class(ActionClass::Write));
+    let rule = Rule::Before(any_of(vec![tool("a"), tool("b"), select(SelectorTarget::Guard(None))]), write.clone());
+    assert_eq!(Rule::parse("before(a | b|guard, write)"), Ok(rule.clone()));
+    assert_eq!(rule.selectors(), [&tool("a"), &tool("b"), &select(SelectorTarget::Guard(None)), &write]);
+    let tested = Rule::parse("never(a[x=\"p | q\"] | b[y=1|2])").unwrap();
+    assert_eq!(tested.selectors().iter().map(|one| one.tests.len()).collect::<Vec<_>>(), [1, 1], "a bar in a test is part of its value");
+    for (text, column) in [("before(a |, b)", 11), ("before(| a, b)", 8), ("before(a || b, c)", 11), ("never(a | b", 12)] {
+        assert_eq!(Rule::parse(text).unwrap_err().column, column, "{text}");
+    }
+}
+
+#[test]
 fn every_selector_form_parses() {
     for (text, what) in [
         ("read", SelectorTarget::Class(ActionClass::Read)),

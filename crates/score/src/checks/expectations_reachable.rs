@@ -103,7 +103,8 @@ fn check_selector(workspace: &Workspace, case: &Case, selector: &ActionSelector,
         SelectorTarget::DelegateTo(name) => check_agent(workspace, case, name, at, found),
         SelectorTarget::Guard(_) => check_reviewer(workspace, case, ReviewRole::Guardian, at, found),
         SelectorTarget::Assess(_) => check_reviewer(workspace, case, ReviewRole::Assessor, at, found),
-        SelectorTarget::Class(_) | SelectorTarget::Acts(_) => {}
+        // Each alternative is checked on its own.
+        SelectorTarget::Class(_) | SelectorTarget::Acts(_) | SelectorTarget::AnyOf(_) => {}
     }
 }
 

@@ -95,7 +95,8 @@ fn misnamed_selector(selector: &ActionSelector, workspace: &Workspace) -> Option
         SelectorTarget::DelegateTo(name) => misnamed_agent(workspace, name),
         SelectorTarget::Guard(_) => missing_reviewer(workspace, ReviewRole::Guardian),
         SelectorTarget::Assess(_) => missing_reviewer(workspace, ReviewRole::Assessor),
-        SelectorTarget::Class(_) | SelectorTarget::Acts(_) => None,
+        // Each alternative is checked on its own.
+        SelectorTarget::Class(_) | SelectorTarget::Acts(_) | SelectorTarget::AnyOf(_) => None,
     }
 }
 
@@ -109,6 +110,6 @@ fn selector_tools<'w>(selector: &ActionSelector, workspace: &'w Workspace) -> Op
         SelectorTarget::Class(ActionClass::Read | ActionClass::Quote | ActionClass::Simulate) => all(&|tool| !tool.writes()),
         SelectorTarget::Class(ActionClass::Call) => all(&|_| true),
         SelectorTarget::Class(ActionClass::Ask | ActionClass::Say | ActionClass::Report | ActionClass::Delegate) => None,
-        SelectorTarget::DelegateTo(_) | SelectorTarget::Guard(_) | SelectorTarget::Assess(_) => None,
+        SelectorTarget::DelegateTo(_) | SelectorTarget::Guard(_) | SelectorTarget::Assess(_) | SelectorTarget::AnyOf(_) => None,
     }
 }

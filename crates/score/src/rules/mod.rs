@@ -34,20 +34,19 @@ pub(crate) fn judge_rule(rule: &Rule, acts: &AgentActs<'_>) -> RuleOutcome {
         let broken = triggers.iter().find_map(|(_, broken)| broken.clone());
         return if triggers.is_empty() { RuleOutcome::NotExercised } else { broken.unwrap_or(RuleOutcome::Kept) };
     }
-    let found: Vec<&AgentAct<'_>> = rule.selectors().into_iter().flat_map(|selector| acts.matching(selector)).collect();
     match rule {
-        Rule::Never(_) => match found.first() {
+        Rule::Never(selector) => match acts.matching(selector).first() {
             _ if acts.is_empty() => RuleOutcome::NotExercised,
             Some(act) => RuleOutcome::broken(act, "must never happen".into()),
             None => RuleOutcome::Kept,
         },
-        Rule::Eventually(_) => match found.first() {
+        Rule::Eventually(selector) => match acts.matching(selector).first() {
             _ if acts.is_empty() => RuleOutcome::NotExercised,
             Some(_) => RuleOutcome::Kept,
             None => RuleOutcome::Broken { event: None, what: "it never happened".into() },
         },
         Rule::AtMost(selector, most) => {
-            let found = without_allowances(selector, found);
+            let found = without_allowances(selector, acts.matching(selector));
             match found.get(usize::try_from(*most).unwrap_or(usize::MAX)) {
                 _ if found.is_empty() => RuleOutcome::NotExercised,
                 Some(act) => RuleOutcome::broken(act, format!("happened {}, at most {most} allowed", model::count(found.len(), "time"))),

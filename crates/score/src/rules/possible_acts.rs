@@ -30,6 +30,7 @@ pub(crate) fn can_do(workspace: &Workspace, agent: &Agent, selector: &ActionSele
         SelectorTarget::Class(ActionClass::Write | ActionClass::Sign) => has_tool(&Tool::writes),
         SelectorTarget::Class(ActionClass::Delegate) => !agent.terminal && !agent.delegates_to.is_empty(),
         SelectorTarget::Class(ActionClass::Ask | ActionClass::Say | ActionClass::Report) => true,
+        SelectorTarget::AnyOf(several) => several.iter().any(|one| can_do(workspace, agent, one)),
     }
 }
 
@@ -50,6 +51,7 @@ mod tests {
         for act in ["quote", "simulate", "write", "sign"] {
             assert!(!can("desk", &format!("never({act})")), "the desk has a read alone, {act}");
         }
+        assert!(can("desk", "never(write | read)") && !can("desk", "never(write | quote)"));
         assert!(!can("desk", "never_after(read, write)") && can("desk", "before(read, write)"));
     }
 }

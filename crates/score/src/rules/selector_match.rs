@@ -24,6 +24,7 @@ impl<'a> AgentActs<'a> {
             (SelectorTarget::DelegateTo(name), ActKind::Delegate { to, .. }) => to == name,
             (SelectorTarget::Guard(wanted), kind) => self.is_review(ReviewRole::Guardian, *wanted, act.by, kind),
             (SelectorTarget::Assess(wanted), kind) => self.is_review(ReviewRole::Assessor, *wanted, act.by, kind),
+            (SelectorTarget::AnyOf(several), _) => several.iter().any(|one| self.matches(one, act)),
             (SelectorTarget::Tool(_) | SelectorTarget::Acts(_) | SelectorTarget::DelegateTo(_), _) => false,
         };
         fits && selector.tests.iter().all(|test| self.passes_test(test, act))

@@ -74,6 +74,18 @@ fn each_rule_is_kept_broken_and_not_exercised() {
         ("before(guard.approve, write)", [guard_decision(ReviewDecision::Veto), vec![write()]].concat(), '-'),
         ("before(guard, write)", [guard_decision(ReviewDecision::Veto), vec![write()]].concat(), '+'),
         ("never(delegate(safety-guardian))", guard_decision(ReviewDecision::Veto), '-'),
+        ("before(simulate | wallet_get_balance, write)", vec![read(), write()], '+'),
+        ("before(simulate | wallet_get_balance, write)", vec![simulate(), write()], '+'),
+        ("before(simulate | wallet_get_balance, write)", vec![write(), read(), simulate()], '-'),
+        ("before(wallet_get_balance[token=\"USDC\"] | simulate, write)", vec![read(), write()], '+'),
+        ("before(wallet_get_balance[token=\"WETH\"] | simulate, write)", vec![read(), write()], '-'),
+        ("after(read | simulate, write)", vec![read(), write(), simulate()], '-'),
+        ("never(simulate | write)", vec![read(), write()], '-'),
+        ("never(simulate | write)", vec![read()], '+'),
+        ("eventually(simulate | write)", vec![read(), write()], '+'),
+        ("eventually(simulate | write)", vec![read()], '-'),
+        ("at_most(read | wallet_get_balance, 1)", vec![read()], '+'),
+        ("at_most(read | simulate, 1)", vec![read(), simulate()], '-'),
     ];
     for (rule, list, expected) in rows {
         assert_eq!(outcome_sign(rule, list.clone()), expected, "{rule} on {list:?}");
