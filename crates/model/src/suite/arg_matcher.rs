@@ -1,5 +1,6 @@
-//! Matchers for expected arguments: one value, one of several, a part, a text in it, or no value.
+//! Matchers for expected arguments: one value, one of several, a bound, a part, a text in it, or no value.
 
+use crate::decimal::Decimal;
 use crate::problem::ProblemReport;
 use crate::rule::TextPattern;
 use crate::yaml::{YamlNode, YamlShape, json};
@@ -12,6 +13,8 @@ pub enum ArgMatcher {
     Exactly(Value),
     /// One of these values.
     AnyOf(Vec<Value>),
+    /// Number, amount or share that is not greater than this one.
+    AtMost(Value),
     /// List or mapping that is contained in this one.
     Subset(Value),
     /// List or mapping that contains this one.
@@ -28,17 +31,22 @@ pub enum ArgMatcher {
     Absent,
 }
 
-const MODES: [&str; 9] = ["exactly", "any_of", "subset", "superset", "keys", "contains", "regex", "optional", "absent"];
+const MODES: [&str; 10] = ["exactly", "any_of", "at_most", "subset", "superset", "keys", "contains", "regex", "optional", "absent"];
 
 impl ArgMatcher {
     /// Returns example values to check against the schema of the tool; none if only parts are matched.
     pub fn examples(&self) -> Vec<&Value> {
         match self {
-            ArgMatcher::Exactly(value) | ArgMatcher::Subset(value) | ArgMatcher::Superset(value) => vec![value],
+            ArgMatcher::Exactly(value) | ArgMatcher::AtMost(value) | ArgMatcher::Subset(value) | ArgMatcher::Superset(value) => vec![value],
             ArgMatcher::AnyOf(values) => values.iter().collect(),
             ArgMatcher::Optional(inner) => inner.examples(),
             ArgMatcher::Keys(_) | ArgMatcher::Contains(_) | ArgMatcher::Regex(_) | ArgMatcher::Absent => vec![],
         }
+    }
+
+    /// Returns whether a value is a number that is not greater than a bound, where the unit of both is the same.
+    pub fn is_at_most(value: &Value, bound: &Value) -> bool {
+        number(value).zip(number(bound)).is_some_and(|(value, bound)| value <= bound)
     }
 
     /// Returns the matcher of a given value.
@@ -57,6 +65,7 @@ impl fmt::Display for ArgMatcher {
         match self {
             ArgMatcher::Exactly(value) => write!(f, "{value}"),
             ArgMatcher::AnyOf(values) => write!(f, "one of {}", values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+            ArgMatcher::AtMost(bound) => write!(f, "at most {bound}"),
             ArgMatcher::Subset(value) => write!(f, "nothing but {value}"),
             ArgMatcher::Superset(value) => write!(f, "at least {value}"),
             ArgMatcher::Keys(keys) => write!(f, "the keys {}", keys.join(", ")),
@@ -102,6 +111,7 @@ pub(super) fn read_arg_matcher(node: &YamlNode, report: &ProblemReport) -> Optio
         let remedy = match mode.text.as_str() {
             "keys" => "write keys: [a, b], names of a mapping's entries",
             "any_of" => "write any_of: [a, b], at least one value",
+            "at_most" => "write at_most: and a number, with a unit such as % or bps if needed",
             "contains" | "regex" => "write a text in quotes that is not empty",
             "optional" => "write optional: and the value or matcher of a given argument",
             "absent" => "write absent: true",
@@ -116,6 +126,7 @@ fn read_mode(mode: &str, inner: Value) -> Option<ArgMatcher> {
     match (mode, inner) {
         ("exactly", inner) => Some(exactly(inner)),
         ("any_of", Value::Array(values)) if !values.is_empty() => Some(ArgMatcher::AnyOf(values)),
+        ("at_most", inner) if is_bound(&inner) => Some(ArgMatcher::AtMost(inner)),
         ("subset", inner) if has_parts(&inner) => Some(ArgMatcher::Subset(inner)),
         ("superset", inner) if has_parts(&inner) => Some(ArgMatcher::Superset(inner)),
         ("keys", Value::Array(keys)) if !keys.is_empty() => {
@@ -130,6 +141,19 @@ fn read_mode(mode: &str, inner: Value) -> Option<ArgMatcher> {
 /// A null is no value, so it means that the argument must not be given.
 fn exactly(value: Value) -> ArgMatcher {
     if value.is_null() { ArgMatcher::Absent } else { ArgMatcher::Exactly(value) }
+}
+
+fn is_bound(value: &Value) -> bool {
+    let without_unit = |text: &str| ["%", "bps", "bp"].iter().find_map(|unit| text.strip_suffix(unit)).unwrap_or(text).trim().to_owned();
+    number(value).is_some() || value.as_str().is_some_and(|text| Decimal::parse(&without_unit(text.trim())).is_some())
+}
+
+fn number(value: &Value) -> Option<Decimal> {
+    match value {
+        Value::Number(number) => Decimal::from_json(number),
+        Value::String(text) => Decimal::parse(text.trim()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
 }
 
 fn has_parts(value: &Value) -> bool {
@@ -157,6 +181,8 @@ mod tests {
         assert_eq!(read("\"250\""), Ok(ArgMatcher::Exactly(json!("250"))));
         assert_eq!(read("[a, b]"), Ok(ArgMatcher::Exactly(json!(["a", "b"]))));
         assert_eq!(read("{any_of: [1, 2]}"), Ok(ArgMatcher::AnyOf(vec![json!(1), json!(2)])));
+        assert_eq!(read("{at_most: 80}"), Ok(ArgMatcher::AtMost(json!(80))));
+        assert_eq!(read("{at_most: \"0.8%\"}"), Ok(ArgMatcher::AtMost(json!("0.8%"))));
         assert_eq!(read("{subset: [a]}"), Ok(ArgMatcher::Subset(json!(["a"]))));
         assert_eq!(read("{superset: {a: 1}}"), Ok(ArgMatcher::Superset(json!({"a": 1}))));
         assert_eq!(read("{keys: [a, b]}"), Ok(ArgMatcher::Keys(vec!["a".into(), "b".into()])));
@@ -174,6 +200,14 @@ mod tests {
         }
         assert_eq!(read("{exactly: {absent: true}}"), Ok(ArgMatcher::Exactly(json!({"absent": true}))));
         assert_eq!(read("{optional: {exactly: {optional: 1}}}"), optional(ArgMatcher::Exactly(json!({"optional": 1}))));
+    }
+
+    #[test]
+    fn bounds_compare_plain_numbers() {
+        for (value, fits) in [(json!(50), true), (json!("49.99"), true), (json!(50.01), false), (json!("x"), false), (json!(null), false)] {
+            assert_eq!(ArgMatcher::is_at_most(&value, &json!("50")), fits, "{value}");
+        }
+        assert_eq!(ArgMatcher::AtMost(json!(80)).to_string(), "at most 80");
     }
 
     /// Only a mapping with a mode as its single key is a matcher.
@@ -196,6 +230,10 @@ mod tests {
             "{optional: {absent: true}}",
             "{any_of: []}",
             "{any_of: a}",
+            "{at_most: a}",
+            "{at_most: \"%\"}",
+            "{at_most: [1]}",
+            "{at_most: null}",
             "{subset: []}",
             "{superset: {}}",
             "{superset: a}",

@@ -78,6 +78,7 @@ fn exact_value(wanted: &ArgMatcher) -> Option<&Value> {
     match wanted {
         ArgMatcher::Exactly(value) => Some(value),
         ArgMatcher::AnyOf(_)
+        | ArgMatcher::AtMost(_)
         | ArgMatcher::Subset(_)
         | ArgMatcher::Superset(_)
         | ArgMatcher::Keys(_)
@@ -96,6 +97,7 @@ fn check_options(who: &str, tool: &Tool, call: &ExpectedCall, found: &mut Findin
         let shape = match wanted.if_given() {
             ArgMatcher::Exactly(_)
             | ArgMatcher::AnyOf(_)
+            | ArgMatcher::AtMost(_)
             | ArgMatcher::Contains(_)
             | ArgMatcher::Regex(_)
             | ArgMatcher::Optional(_)

@@ -14,9 +14,12 @@ impl TypedArgs<'_> {
             ArgMatcher::AnyOf(options) => options.iter().any(|option| self.matches(name, option) || has_part(value, option)),
             ArgMatcher::Contains(text) => contains_text(value, text),
             ArgMatcher::Regex(pattern) => pattern.finds(value),
-            ArgMatcher::Subset(_) | ArgMatcher::Superset(_) | ArgMatcher::Keys(_) | ArgMatcher::Optional(_) | ArgMatcher::Absent => {
-                self.satisfies(name, wanted)
-            }
+            ArgMatcher::AtMost(_)
+            | ArgMatcher::Subset(_)
+            | ArgMatcher::Superset(_)
+            | ArgMatcher::Keys(_)
+            | ArgMatcher::Optional(_)
+            | ArgMatcher::Absent => self.satisfies(name, wanted),
         })
     }
 }

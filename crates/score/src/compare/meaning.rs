@@ -29,6 +29,25 @@ pub(crate) enum ValueMeaning {
     Json(String),
 }
 
+impl ValueMeaning {
+    /// Returns whether this is the same kind of quantity as the bound and not greater. Without a kind, numbers are compared.
+    pub(crate) fn is_at_most(&self, bound: &Self) -> bool {
+        match (self, bound) {
+            (_, ValueMeaning::Max) => matches!(self, ValueMeaning::Max | ValueMeaning::Amount(_) | ValueMeaning::Units(_)),
+            (ValueMeaning::Amount(value), ValueMeaning::Amount(bound))
+            | (ValueMeaning::Units(value), ValueMeaning::Units(bound))
+            | (ValueMeaning::Share(value), ValueMeaning::Share(bound))
+            | (ValueMeaning::Number(value), ValueMeaning::Number(bound))
+            | (ValueMeaning::Time(value), ValueMeaning::Time(bound)) => value <= bound,
+            (ValueMeaning::Json(value), ValueMeaning::Json(bound)) => {
+                let number = |json: &str| Decimal::parse(json.trim_matches('"'));
+                number(value).zip(number(bound)).is_some_and(|(value, bound)| value <= bound)
+            }
+            (_, _) => false,
+        }
+    }
+}
+
 /// Chain and asset of the call, which the meaning of addresses and amounts depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ValueContext<'a> {

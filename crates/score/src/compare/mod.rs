@@ -132,6 +132,7 @@ impl<'a> TypedArgs<'a> {
         match wanted {
             ArgMatcher::Exactly(expected) => self.matches(name, expected),
             ArgMatcher::AnyOf(options) => options.iter().any(|option| self.matches(name, option)),
+            ArgMatcher::AtMost(bound) => self.meaning_as(name, value).is_at_most(&self.meaning_as(name, bound)),
             ArgMatcher::Subset(whole) => self.contains(name, whole, value),
             ArgMatcher::Superset(part) => self.contains(name, value, part),
             ArgMatcher::Keys(keys) => value.as_object().is_some_and(|object| keys.iter().all(|key| object.contains_key(key))),

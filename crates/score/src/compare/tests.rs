@@ -222,6 +222,25 @@ fn satisfies_any_of_subset_superset_and_keys() {
 }
 
 #[test]
+fn bound_accepts_less_in_any_unit_and_refuses_more() {
+    let tool = workspace().tool("swap_execute").expect("the tool");
+    let fits =
+        |name: &str, bound: Value, args: Value| TypedArgs::for_call(workspace(), tool, &args).satisfies(name, &ArgMatcher::AtMost(bound));
+    for value in [json!(80), json!(30), json!("0.8%"), json!("79.9 bps")] {
+        assert!(fits("slippage_bps", json!(80), json!({"slippage_bps": value})), "{value}");
+        assert!(fits("slippage_bps", json!("0.8%"), json!({"slippage_bps": value})), "{value}");
+    }
+    for value in [json!(81), json!("0.81%"), json!("8%"), json!("little"), json!([1])] {
+        assert!(!fits("slippage_bps", json!(80), json!({"slippage_bps": value})), "{value}");
+    }
+    assert!(fits("slippage_bps", json!(50), json!({})) && !fits("slippage_bps", json!(49), json!({})), "the default counts");
+    let sell = |amount: &str| json!({"token_in": "USDC", "amount": amount, "chain": "base"});
+    assert!(fits("amount", json!("250"), sell("249.5")) && !fits("amount", json!("250"), sell("250.5")));
+    assert!(!fits("amount", json!("250"), sell("max")), "a whole balance has no bound");
+    assert!(fits("unknown", json!(5), json!({"unknown": 5.0})) && !fits("unknown", json!(5), json!({"unknown": 6})), "without a kind");
+}
+
+#[test]
 fn optional_and_absent_arguments() {
     let tool = workspace().tool("swap_execute").expect("the tool");
     let fits = |wanted: &ArgMatcher, args: Value| TypedArgs::for_call(workspace(), tool, &args).satisfies("slippage_bps", wanted);

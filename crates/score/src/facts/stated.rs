@@ -33,6 +33,7 @@ fn fits(wanted: &ArgMatcher, found: &Value) -> bool {
     match wanted {
         ArgMatcher::Exactly(value) => same(value, found),
         ArgMatcher::AnyOf(values) => values.iter().any(|value| same(value, found)),
+        ArgMatcher::AtMost(bound) => ArgMatcher::is_at_most(found, bound),
         ArgMatcher::Superset(Value::Array(items)) => found.as_array().is_some_and(|found| contains_all(found, items)),
         ArgMatcher::Subset(Value::Array(items)) => found.as_array().is_some_and(|found| contains_all(items, found)),
         ArgMatcher::Superset(value) => has_entries(found, value),
@@ -253,6 +254,7 @@ mod tests {
             !fits(&exactly(json!("250")), &json!(25)) && !fits(&exactly(json!(1)), &json!(null)) && !fits(&exactly(json!(1)), &json!([1]))
         );
         assert!(fits(&ArgMatcher::AnyOf(vec![json!(1), json!("base")]), &json!("BASE")));
+        assert!(fits(&ArgMatcher::AtMost(json!(50)), &json!("30")) && !fits(&ArgMatcher::AtMost(json!(50)), &json!("51")));
         assert!(fits(&ArgMatcher::Superset(json!(["WETH"])), &json!(["USDC", "weth"])));
         assert!(!fits(&ArgMatcher::Superset(json!(["WETH"])), &json!(["USDC"])));
         assert!(fits(&ArgMatcher::Superset(json!({"a": 1})), &json!({"a": "1", "b": 2})));

@@ -26,6 +26,7 @@ pub(super) fn altered_argument(
         meaning == before
             || also_right.iter().any(|wanted| match wanted.if_given() {
                 ArgMatcher::AnyOf(options) => options.iter().any(|option| given.meaning_as(name, option) == meaning),
+                ArgMatcher::AtMost(bound) => meaning.is_at_most(&given.meaning_as(name, bound)),
                 ArgMatcher::Contains(text) => contains_text(candidate, text),
                 ArgMatcher::Regex(pattern) => pattern.finds(candidate),
                 ArgMatcher::Exactly(_)

@@ -40,6 +40,7 @@ fn fits(same: &dyn Fn(&Value, &Value) -> bool, value: &Value, wanted: &ArgMatche
     match wanted {
         ArgMatcher::Exactly(expected) => same(value, expected),
         ArgMatcher::AnyOf(options) => options.iter().any(|option| same(value, option)),
+        ArgMatcher::AtMost(bound) => ArgMatcher::is_at_most(value, bound),
         ArgMatcher::Subset(whole) => includes(same, whole, value),
         ArgMatcher::Superset(part) => includes(same, value, part),
         ArgMatcher::Keys(keys) => value.as_object().is_some_and(|entries| keys.iter().all(|key| entries.contains_key(key))),
