@@ -22,11 +22,6 @@ impl StatedFigure {
         self.digits.len() >= MIN_DIGITS && !is_year
     }
 
-    /// Returns the number of significant digits.
-    pub(crate) fn digit_count(&self) -> usize {
-        self.digits.len()
-    }
-
     /// Returns the numbers that the text can mean: a single separator before three digits is one of thousands or a decimal one.
     pub(crate) fn readings(&self) -> Vec<f64> {
         let plain: String = self.text.chars().filter(|c| c.is_ascii_digit() || matches!(c, '.' | ',')).collect();

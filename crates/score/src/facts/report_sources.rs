@@ -25,9 +25,9 @@ const OWN_FIGURES: [&str; 13] = [
     "observed_at",
 ];
 
-/// Values that enter sums, differences, products and ratios, for figures of three, of four and of more digits: with so many, about one random
-/// figure in five is yielded by chance.
-const OPERANDS: [usize; 3] = [10, 25, 40];
+/// Values that enter sums, differences, products and ratios, those read last first. More of them yield most figures of four digits by chance;
+/// of three digits most are yielded anyway, so only a case that asserts such a figure can hold a report to it.
+const MAX_OPERANDS: usize = 60;
 
 /// Figures of an answer by their origin. Figures that the trial's values yield by one operation are in neither list.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ pub(crate) fn figure_origins(evidence: &Evidence<'_>, answer: &str) -> FigureOri
     let chains = evidence.workspace.chains.iter().map(|chain| chain.id.to_string());
     given.extend(chains.flat_map(|id| figures_of(&id)));
     let (given_index, read_index): (FigureIndex<'_>, FigureIndex<'_>) = (given.iter().collect(), read.iter().collect());
-    let mut yields: [Option<Vec<f64>>; 3] = Default::default();
+    let mut yields = None;
     for figure in stated {
         if given_index.has_source_of(&figure) {
             continue;
@@ -78,8 +78,7 @@ pub(crate) fn figure_origins(evidence: &Evidence<'_>, answer: &str) -> FigureOri
             origins.read += 1;
             continue;
         }
-        let length = figure.digit_count().saturating_sub(3).min(2);
-        if !figure.is_among(yields[length].get_or_insert_with(|| yields_of(&given, &read, &totals, OPERANDS[length]))) {
+        if !figure.is_among(yields.get_or_insert_with(|| yields_of(&given, &read, &totals))) {
             origins.invented.push(figure.text);
         }
     }
@@ -105,14 +104,14 @@ impl EventSource {
             | EventKind::Called { .. }
             | EventKind::Delegated { .. }
             | EventKind::Activated { .. }
-            | EventKind::Confirmed { .. }
-            | EventKind::Signed { .. } => Self::Given,
+            | EventKind::Confirmed { .. } => Self::Given,
             EventKind::Answered { .. }
             | EventKind::Resolved { .. }
             | EventKind::Prepared { .. }
             | EventKind::Simulated { .. }
             | EventKind::WouldBlock { .. }
             | EventKind::Blocked { .. }
+            | EventKind::Signed { .. }
             | EventKind::Mined { .. } => Self::Read,
             EventKind::Decided { .. } | EventKind::Returned { .. } if !is_own => Self::Read,
             EventKind::Messaged { from, .. } if !own.contains(&from.as_str()) => Self::Read,
@@ -196,11 +195,11 @@ fn is_own_figure(key: &str) -> bool {
 
 /// Returns in ascending order the values that one operation on two known ones or totals yields, shares in percent and basis points included.
 /// What was read last is tried first.
-fn yields_of(given: &[StatedFigure], read: &[StatedFigure], totals: &[f64], operands: usize) -> Vec<f64> {
+fn yields_of(given: &[StatedFigure], read: &[StatedFigure], totals: &[f64]) -> Vec<f64> {
     let figures = read.iter().rev().chain(given).flat_map(StatedFigure::readings);
     let mut values: Vec<f64> = vec![];
     for value in totals.iter().rev().copied().chain(figures).filter(|value| *value > 0.0 && value.is_finite()) {
-        if values.len() == operands {
+        if values.len() == MAX_OPERANDS {
             break;
         }
         if !values.contains(&value) {
@@ -294,7 +293,7 @@ mod tests {
             EventKind::Remembered {
                 key: "got".to_owned(),
                 value: json!("0.914372"),
-                provenance: model::MemoryProvenance { source: "trader".to_owned(), trusted: true },
+                provenance: model::transcript::MemoryProvenance { source: "trader".to_owned(), trusted: true },
             },
             EventKind::Misjudged { question, why: text },
         ] {
