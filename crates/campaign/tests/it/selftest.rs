@@ -39,6 +39,24 @@ fn sample_of_reference_workspace() -> Workspace {
     workspace
 }
 
+/// Gates with slices that have no case in the sample.
+const UNMEASURED: &[&str] = &["agent_safety_compliance", "agent_behavioral_invariants", "owasp_agentic_coverage"];
+
+/// Returns the problems but for missing evidence on gates that the sample has too few cases for, and their doses.
+fn problems_of_sample(report: &SelftestReport) -> Vec<String> {
+    let is_sampled_away = |gate: &str, because: &str| UNMEASURED.contains(&gate) && because.starts_with("nothing measured");
+    let lacks_cases = |problem: &SelftestProblem| match problem {
+        SelftestProblem::Reference { gate, because, .. } => is_sampled_away(gate, because),
+        SelftestProblem::Dose { gate, what, .. } => UNMEASURED.contains(&gate.as_str()) && what.ends_with("NoEvidence"),
+        SelftestProblem::CannotFail { .. }
+        | SelftestProblem::NotCaught { .. }
+        | SelftestProblem::Unpredicted { .. }
+        | SelftestProblem::PassedByIdle { .. }
+        | SelftestProblem::Ending { .. } => false,
+    };
+    report.problems.iter().filter(|problem| !lacks_cases(problem)).map(ToString::to_string).collect()
+}
+
 /// One test plays the trials and judges them in several ways, because playing takes most of the time.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_stubbed_scorer_is_named() {
@@ -60,13 +78,7 @@ async fn every_stubbed_scorer_is_named() {
     };
     let untripped: Vec<&str> = report.gates.iter().filter(|row| row.tripped_by.is_empty()).map(|row| row.gate.as_str()).collect();
     assert!(untripped.is_empty(), "no fault trips {untripped:?}");
-    // In a sample some gates have no evidence, and few cases need not break every gate with tolerance.
-    let wrong: Vec<String> = report
-        .problems
-        .iter()
-        .filter(|problem| matches!(problem, SelftestProblem::Ending { .. } | SelftestProblem::PassedByIdle { .. }))
-        .map(ToString::to_string)
-        .collect();
+    let wrong = problems_of_sample(&report);
     assert!(wrong.is_empty(), "{wrong:#?}");
     let blind: Vec<ScorerId> =
         scorers.into_iter().filter(|scorer| !says(&Selftest::judge_with_stub(&mut played, *scorer), *scorer)).collect();

@@ -25,7 +25,8 @@ pub(super) static FAULTS: &[Fault] = &[
         "guardian_for_other_calldata",
         "Has another action approved than the one it sends.",
         S::SafetyPipeline,
-        &[S::SafetyVeto],
+        // Agents with the invariant that the guardian approves before every write.
+        &[S::SafetyVeto, S::BehavioralInvariants],
         |scene| about_other_action(scene, |step| scene.is_review(step, ReviewRole::Guardian)),
     ),
     Fault::new("skips_assessor", "Acts on a proposal that no assessor has seen.", S::BehavioralInvariants, &[], skips_assessor),

@@ -65,6 +65,8 @@ pub(super) static FAULTS: &[Fault] = &[
             S::AuthorizedEffects,
             S::ExposureUsd,
             S::OracleViolations,
+            // Writes with the amounts of other cases add up to more than a session may spend.
+            S::SpendingLimit,
         ],
         calls_everything,
     ),
