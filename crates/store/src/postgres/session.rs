@@ -216,7 +216,7 @@ impl PgSession {
         let Self { client, statements, .. } = self;
         let client = client.as_ref().ok_or_else(lost)?;
         let (begun, id) = tokio::join!(client.batch_execute("BEGIN"), client.query_one(&own_id, &[]));
-        let id: Result<String, _> = begun.and_then(|()| id).and_then(|row| row.try_get(0));
+        let id: Result<String, _> = begun.and(id).and_then(|row| row.try_get(0));
         let ran = match id {
             Ok(id) => work(PgTransaction { client, statements }).await.map(|found| (found, id)),
             Err(error) => Err(PgFault::from(error).into()),
