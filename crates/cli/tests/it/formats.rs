@@ -106,7 +106,7 @@ fn github_annotations_escape_hostile_text() {
     let ran = folder.run(&["smoke", "--format", "github"]).assert_exit(2);
     let [name, text] = ran.stdout.lines().collect::<Vec<_>>()[..] else { panic!("{}", ran.stdout) };
     assert!(name.starts_with("::error file=evals/a%2Cb%3Ac.txt,line=1,title=bardo-eval::nothing reads this file"), "{name}");
-    assert!(text.contains("\"a%25%0A::error::x\u{fffd}\""), "{text}");
+    assert!(text.contains("\"a%25%0A\\::error::x\u{fffd}\""), "{text}");
 }
 
 #[test]
