@@ -2,7 +2,7 @@
 
 use crate::content::ContentText;
 use crate::problem::LogPlace;
-use crate::recording::{AttackContext, LogRecording};
+use crate::recording::{AttackContext, LogRecording, LostPart};
 use model::transcript::ToolAnswer;
 use model::{ContentHash, Ending, Event, EventKind, Transcript};
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub(crate) struct TranscriptBuilder {
 impl TranscriptBuilder {
     pub(crate) fn push(&mut self, by: &str, happened: EventKind) {
         if self.events.len() >= MAX_EVENTS {
-            return self.leave_out("event past the limit");
+            return self.lose(LostPart::Event);
         }
         let n = u32::try_from(self.events.len() + 1).unwrap_or(u32::MAX);
         self.events.push(Event { n, at_ms: self.at_ms, by: by.to_owned(), depth: self.depth, happened });
@@ -42,6 +42,12 @@ impl TranscriptBuilder {
         let what = if self.left_out.len() < 50 || self.left_out.contains_key(what) { what } else { "part of another kind" };
         let short: String = what.chars().take(60).collect();
         *self.left_out.entry(short).or_default() += 1;
+    }
+
+    /// Counts a part that may be an act of the agent.
+    pub(crate) fn lose(&mut self, part: LostPart) {
+        // Never among the parts of other kinds, whose number the log chooses.
+        *self.left_out.entry(part.note().to_owned()).or_default() += 1;
     }
 
     pub(crate) fn user_said(&mut self, content: ContentText) {

@@ -25,6 +25,39 @@ pub struct LogRecording {
     pub notes: Vec<String>,
 }
 
+/// Part of an item that may hide an act of the agent, so that the recording is not complete evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LostPart {
+    /// Span that is read, at the wrong place: its parents form a circle, or are too many.
+    Place,
+    /// Call without the name of its tool.
+    Tool,
+    /// Event past the largest number.
+    Event,
+}
+
+impl LostPart {
+    const ALL: [LostPart; 3] = [LostPart::Place, LostPart::Tool, LostPart::Event];
+
+    /// Returns the text of its note.
+    pub(crate) fn note(self) -> &'static str {
+        match self {
+            LostPart::Place => "span in a circle of parents or below too many others",
+            LostPart::Tool => "call without a tool",
+            LostPart::Event => "event past the limit",
+        }
+    }
+}
+
+impl LogRecording {
+    /// Returns the number of parts that were left out or moved and may be acts of the agent.
+    pub fn lost_parts(&self) -> u64 {
+        let is_lost = |what: &str| LostPart::ALL.iter().any(|part| part.note() == what);
+        let noted = self.notes.iter().filter_map(|note| note.split_once(" × ")).filter(|(_, what)| is_lost(what));
+        noted.map(|(count, _)| count.parse::<u64>().unwrap_or(1)).sum()
+    }
+}
+
 /// Call that the source expects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExpectedAction {

@@ -8,6 +8,7 @@ pub(crate) mod openai_chat;
 pub(crate) mod openai_responses;
 pub(crate) mod otlp;
 mod otlp_attributes;
+mod otlp_calls;
 pub(crate) mod otlp_exported;
 pub(crate) mod otlp_facts;
 mod otlp_messages;

@@ -1,20 +1,19 @@
 //! OTLP/JSON traces: the spans of a trace become one recording.
 
 use super::ItemError;
-use super::otlp_attributes::{
-    ARGUMENT_ENDINGS, ARGUMENT_KEYS, RESULT_ENDINGS, RESULT_KEYS, SpanRole, attributes, first_of, span_role, tool_name,
-};
+use super::otlp_attributes::{SpanRole, attributes, first_of, span_role, tool_name};
+use super::otlp_calls::LayeredCalls;
 use super::otlp_messages::{SpanCall, chat_messages, plain_text};
 use crate::builder::{AGENT, RecordingIdentity, TranscriptBuilder};
-use crate::content::{ContentText, arguments, list, result_value, string};
+use crate::content::{ContentText, list, result_value, string};
 use crate::problem::LogPlace;
-use crate::recording::{LogRecording, SourceOutcome, SourceVerdict};
+use crate::recording::{LogRecording, LostPart, SourceOutcome, SourceVerdict};
 use model::transcript::ToolAnswer;
 use model::{Ending, EventKind};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Deepest nesting of agents that is followed.
+/// Deepest nesting of spans that is followed at once.
 const MAX_DEPTH: usize = 64;
 
 /// Span with its attributes converted.
@@ -84,6 +83,7 @@ pub(super) fn read_conventions(trace: &str, mut spans: Vec<TraceSpan>, at: &LogP
     for root in walk.roots() {
         walk.visit(root, None, 0);
     }
+    walk.visit_displaced();
     let identity = identity_of(trace, &spans, &roles);
     let mut recording = walk.builder.finish(at, identity);
     recording.verdicts = spans.iter().flat_map(evaluations).collect();
@@ -152,6 +152,9 @@ struct TraceWalk<'s> {
     roles: &'s [SpanRole],
     children: BTreeMap<&'s str, Vec<usize>>,
     visited: BTreeSet<usize>,
+    /// Spans below too many others, with the agent around them.
+    too_deep: VecDeque<(usize, Option<SpanAgent>)>,
+    calls: LayeredCalls,
     /// Ids of calls that have a span of their own, and the tools of such spans without an id. In messages they would count twice.
     span_ids: BTreeSet<&'s str>,
     span_tools: BTreeSet<String>,
@@ -170,7 +173,9 @@ impl<'s> TraceWalk<'s> {
             }
         }
         let (mut span_ids, mut span_tools) = (BTreeSet::new(), BTreeSet::new());
-        for (span, _) in spans.iter().zip(roles).filter(|(_, role)| **role == SpanRole::Tool) {
+        let calls = LayeredCalls::new(spans, roles);
+        let is_call = |at: usize| roles[at] == SpanRole::Tool && !calls.is_repeated(at);
+        for (_, span) in spans.iter().enumerate().filter(|(at, _)| is_call(*at)) {
             match call_id(span) {
                 Some(id) => drop(span_ids.insert(id)),
                 None => span_tools.extend(tool_name(&span.name, &span.attributes, true)),
@@ -181,6 +186,8 @@ impl<'s> TraceWalk<'s> {
             roles,
             children,
             visited: BTreeSet::new(),
+            too_deep: VecDeque::new(),
+            calls,
             span_ids,
             span_tools,
             users_seen: BTreeMap::new(),
@@ -196,23 +203,41 @@ impl<'s> TraceWalk<'s> {
         (0..self.spans.len()).filter(|at| is_root(&self.spans[*at])).collect()
     }
 
+    /// Visits the spans that are below too many others or in a circle of parents. What they record stands at the wrong place, and must not
+    /// disappear.
+    fn visit_displaced(&mut self) {
+        let mut unvisited = 0..self.spans.len();
+        loop {
+            let next = self.too_deep.pop_front().or_else(|| unvisited.next().map(|at| (at, None)));
+            let Some((at, agent)) = next else { return };
+            if !self.visited.contains(&at) {
+                self.builder.lose(LostPart::Place);
+                self.visit(at, agent.as_ref(), 0);
+            }
+        }
+    }
+
     fn visit(&mut self, at: usize, agent: Option<&SpanAgent>, level: usize) {
+        if level > MAX_DEPTH {
+            return self.too_deep.push_back((at, agent.cloned()));
+        }
         // Parent links come from outside and may form circles.
-        if level > MAX_DEPTH || !self.visited.insert(at) {
-            return self.builder.leave_out("span below too many others");
+        if !self.visited.insert(at) {
+            return;
         }
         let span = &self.spans[at];
+        let is_call = self.roles[at] == SpanRole::Tool && !self.calls.is_repeated(at);
         self.set_time(span.start, agent);
         match self.roles[at] {
             SpanRole::Agent => return self.visit_agent(at, agent, level),
             SpanRole::Chat => self.add_chat(span, agent),
-            SpanRole::Tool => self.add_call(span, agent),
-            SpanRole::Other => {}
+            SpanRole::Tool if is_call => self.add_call(at, agent),
+            SpanRole::Tool | SpanRole::Other => {}
         }
         self.visit_children(at, agent, level);
-        if self.roles[at] == SpanRole::Tool {
+        if is_call {
             self.set_time(span.end, agent);
-            self.add_answer(span);
+            self.add_answer(at);
         }
     }
 
@@ -228,16 +253,13 @@ impl<'s> TraceWalk<'s> {
         let name = name.and_then(Value::as_str).unwrap_or_else(|| span.name.strip_prefix("invoke_agent ").unwrap_or(&span.name));
         let inner = SpanAgent { name: name.to_owned(), depth: outer.map_or(0, |outer| outer.depth + 1), span: at };
         if let Some(outer) = outer {
-            let input = first_of(&span.attributes, &["gen_ai.input.messages", "input.value", "traceloop.entity.input"], &[]);
-            let params = input.map(|input| ("input".to_owned(), input.clone())).into_iter().collect();
-            self.builder.push(&outer.name, EventKind::Delegated { to: inner.name.clone(), params });
+            self.builder.push(&outer.name, EventKind::Delegated { to: inner.name.clone(), params: handed_over(span) });
         }
         self.set_time(span.start, Some(&inner));
         self.visit_children(at, Some(&inner), level);
         self.set_time(span.end, Some(&inner));
         if outer.is_some() {
-            let output = first_of(&span.attributes, &["gen_ai.output.messages", "output.value", "traceloop.entity.output"], &[]);
-            self.builder.push(&inner.name, EventKind::Returned { text: plain_text(output) });
+            self.builder.push(&inner.name, EventKind::Returned { text: given_back(span) });
         }
     }
 
@@ -283,25 +305,38 @@ impl<'s> TraceWalk<'s> {
         call.id.as_deref().is_some_and(|id| self.span_ids.contains(id)) || self.span_tools.contains(&call.name)
     }
 
-    fn add_call(&mut self, span: &TraceSpan, agent: Option<&SpanAgent>) {
-        let Some(tool) = tool_name(&span.name, &span.attributes, true) else { return self.builder.leave_out("call without a tool") };
+    fn add_call(&mut self, at: usize, agent: Option<&SpanAgent>) {
+        let span = &self.spans[at];
+        let Some(tool) = tool_name(&span.name, &span.attributes, true) else { return self.builder.lose(LostPart::Tool) };
         let by = agent.map_or(AGENT, |agent| agent.name.as_str());
-        let args = arguments(first_of(&span.attributes, ARGUMENT_KEYS, ARGUMENT_ENDINGS));
+        let args = self.calls.arguments(self.spans, at);
         self.builder.called(by, Some(&format!("span {}", span.id)), &tool, args);
     }
 
-    /// Adds the answer of a call; none if the span has neither a result nor an error.
-    fn add_answer(&mut self, span: &TraceSpan) {
-        let result = first_of(&span.attributes, RESULT_KEYS, RESULT_ENDINGS);
-        let answer = if is_failed(span) {
-            ToolAnswer::Error { code: plain_text(span.attributes.get("error.type")), message: failure_text(span) }
-        } else if let Some(result) = result {
-            ToolAnswer::Result(result_value(plain_text(Some(result))))
-        } else {
-            return;
-        };
-        self.builder.answered(Some(&format!("span {}", span.id)), None, answer);
+    /// Adds the answer of a call; none if its spans have neither a result nor an error.
+    fn add_answer(&mut self, at: usize) {
+        if let Some(answer) = self.calls.answer(self.spans, at) {
+            self.builder.answered(Some(&format!("span {}", self.spans[at].id)), None, answer);
+        }
     }
+}
+
+/// Returns the parameters that an agent was given: the members of an object, or a text as `input`.
+fn handed_over(span: &TraceSpan) -> Map<String, Value> {
+    let message = chat_messages(&Value::Null, &span.attributes).input.into_iter().rev().find(|message| message.role == "user");
+    let plain = || first_of(&span.attributes, &["input.value", "traceloop.entity.input"], &[]).map(|input| plain_text(Some(input)));
+    let Some(text) = message.map(|message| message.text).or_else(plain) else { return Map::new() };
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(params)) => params,
+        Ok(_) | Err(_) => Map::from_iter([("input".to_owned(), Value::String(text))]),
+    }
+}
+
+/// Returns the text that an agent gave back to the one that called it.
+fn given_back(span: &TraceSpan) -> String {
+    let message = chat_messages(&Value::Null, &span.attributes).output.into_iter().next_back();
+    let plain = || plain_text(first_of(&span.attributes, &["output.value", "traceloop.entity.output"], &[]));
+    message.map_or_else(plain, |message| message.text)
 }
 
 fn call_id(span: &TraceSpan) -> Option<&str> {

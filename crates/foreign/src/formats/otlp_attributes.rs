@@ -36,7 +36,23 @@ pub(super) enum SpanRole {
     Other,
 }
 
-/// Returns the role of a span from the GenAI conventions, OpenInference, OpenLLMetry or the Vercel SDK.
+/// Method of MCP that calls a tool. The names of its spans are the method and the tool.
+const MCP_CALL: &str = "tools/call";
+
+/// Returns whether a span is a call of a tool by the conventions of MCP.
+pub(super) fn is_mcp_call(name: &str, attributes: &Map<String, Value>) -> bool {
+    let is_named = || name.strip_prefix(MCP_CALL).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    attributes.get("mcp.method.name").and_then(Value::as_str) == Some(MCP_CALL) || is_named()
+}
+
+/// Returns the parameters of a request of MCP, which OpenLLMetry writes as a whole.
+pub(super) fn mcp_params(attributes: &Map<String, Value>) -> Option<Value> {
+    let request: Value = serde_json::from_str(attributes.get("mcp.request.argument")?.as_str()?).ok()?;
+    let request = request.get("root").unwrap_or(&request);
+    Some(request.get("params").unwrap_or(request).clone())
+}
+
+/// Returns the role of a span from the GenAI and MCP conventions, OpenInference, OpenLLMetry or the Vercel SDK.
 pub(super) fn span_role(name: &str, attributes: &Map<String, Value>) -> SpanRole {
     let text = |key: &str| attributes.get(key).and_then(Value::as_str).map(str::to_lowercase);
     let kind = ["gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind", "llm.request.type", "ai.operationId"]
@@ -44,6 +60,7 @@ pub(super) fn span_role(name: &str, attributes: &Map<String, Value>) -> SpanRole
         .find_map(|key| text(key));
     let kind = kind.unwrap_or_else(|| name.split([' ', '.']).next().unwrap_or_default().to_lowercase());
     match kind.as_str() {
+        _ if is_mcp_call(name, attributes) => SpanRole::Tool,
         "invoke_agent" | "create_agent" | "agent" => SpanRole::Agent,
         "chat" | "text_completion" | "generate_content" | "completion" | "llm" => SpanRole::Chat,
         "ai.generatetext.dogenerate" | "ai.streamtext.dostream" => SpanRole::Chat,
@@ -59,12 +76,21 @@ const TOOL_NAMES: &[&str] = &["gen_ai.tool.name", "tool.name", "tool_name", "fun
 pub(super) fn tool_name(span: &str, attributes: &Map<String, Value>, is_call: bool) -> Option<String> {
     let named = TOOL_NAMES.iter().find_map(|key| attributes.get(*key)).and_then(Value::as_str);
     let entity = || attributes.get("traceloop.entity.name").and_then(Value::as_str);
+    let is_mcp = is_call && is_mcp_call(span, attributes);
     let span = || span.strip_prefix("execute_tool ").unwrap_or(span);
     match named {
         Some(name) => Some(name.to_owned()),
+        None if is_mcp => mcp_tool(span(), attributes),
         None if is_call => Some(entity().unwrap_or_else(span).to_owned()).filter(|name| !name.is_empty()),
         None => None,
     }
+}
+
+/// Returns the tool of an MCP span without an attribute for it.
+fn mcp_tool(span: &str, attributes: &Map<String, Value>) -> Option<String> {
+    let requested = || Some(mcp_params(attributes)?.get("name")?.as_str()?.to_owned());
+    let named = span.strip_prefix(MCP_CALL).map(|rest| rest.trim().to_owned());
+    named.filter(|name| !name.is_empty() && !name.starts_with('.')).or_else(requested)
 }
 
 /// Returns the first of some keys, else the first key with one of some endings.
@@ -82,6 +108,12 @@ pub(super) const ARGUMENT_KEYS: &[&str] = &[
     "input.value",
 ];
 pub(super) const ARGUMENT_ENDINGS: &[&str] = &[".args", ".arguments", ".input"];
-pub(super) const RESULT_KEYS: &[&str] =
-    &["gen_ai.tool.call.result", "gen_ai.tool.result", "ai.toolCall.result", "traceloop.entity.output", "output.value"];
+pub(super) const RESULT_KEYS: &[&str] = &[
+    "gen_ai.tool.call.result",
+    "gen_ai.tool.result",
+    "ai.toolCall.result",
+    "mcp.response.value",
+    "traceloop.entity.output",
+    "output.value",
+];
 pub(super) const RESULT_ENDINGS: &[&str] = &[".result", ".output"];

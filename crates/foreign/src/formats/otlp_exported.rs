@@ -47,9 +47,9 @@ pub(crate) fn read_result_text(text: String) -> Value {
     result_value(text)
 }
 
-/// Returns whether a span event states what only an observer can know.
-pub(super) fn is_claim(event: &Value) -> bool {
-    string(event, "name").is_some_and(|name| name.starts_with(EVENT_PREFIX))
+/// Returns the kind of a span event that states what only an observer can know.
+pub(super) fn claimed_kind(event: &Value) -> Option<&str> {
+    string(event, "name")?.strip_prefix(EVENT_PREFIX)
 }
 
 /// Returns whether the spans are an export of ours that this version reads.

@@ -1,10 +1,12 @@
 //! Measurements of a trace that no transcript holds: tokens, latencies, models, versions, hashes of transactions.
 
 use super::otlp::{TraceSpan, is_failed, trace_span};
-use super::otlp_attributes::{SpanRole, span_role, tool_name};
-use super::otlp_exported::{TRIAL_KEY, is_claim};
+use super::otlp_attributes::{SpanRole, attributes, span_role, tool_name};
+use super::otlp_calls::LayeredCalls;
+use super::otlp_exported::{EVENT_KEY, TRIAL_KEY, claimed_kind};
 use super::otlp_trace::{ClaimTrust, read_trace};
 use super::transaction_refs::{TransactionRef, transaction_refs};
+use crate::content::{list, string};
 use crate::problem::{LogPlace, LogProblem};
 use crate::recording::LogRecording;
 use model::ContentHash;
@@ -47,6 +49,11 @@ pub struct TraceFacts {
     pub contradictions: Vec<String>,
     /// Spans that the collector refused because the trace had too many. The caller fills this.
     pub refused_spans: u64,
+    /// Spans that the transcript does not hold, or not at their place.
+    pub skipped_spans: u64,
+    /// Vetoes and blocked calls that spans state without being trusted: no evidence, and a reason to keep the trace.
+    pub stated_vetoes: u64,
+    pub stated_blocks: u64,
 }
 
 /// Call of a model.
@@ -91,15 +98,25 @@ pub fn read_spans(trace: &str, spans: Vec<Value>, at: &LogPlace, trust: ClaimTru
     let mut facts = trace_facts(&spans);
     if trust == ClaimTrust::Ignored {
         facts.ignored_claims = spans.iter().map(claims_of).sum();
+        let events = || spans.iter().flat_map(|span| list(&span.written, "events"));
+        facts.stated_vetoes = events().filter(|event| states_veto(event)).count() as u64;
+        facts.stated_blocks = events().filter(|event| [Some("blocked"), Some("would_block")].contains(&claimed_kind(event))).count() as u64;
     }
     let recording = read_trace(trace, spans, at, trust).map_err(|what| LogProblem::new(at, what, "the trace was left out"))?;
+    facts.skipped_spans = recording.lost_parts();
     Ok(TraceReading { recording, facts })
 }
 
 /// Returns the number of statements of a span that only an observer could make.
 fn claims_of(span: &TraceSpan) -> u64 {
-    let events = span.written.get("events").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    events.iter().filter(|event| is_claim(event)).count() as u64 + u64::from(span.attributes.contains_key(TRIAL_KEY))
+    list(&span.written, "events").iter().filter(|event| claimed_kind(event).is_some()).count() as u64
+        + u64::from(span.attributes.contains_key(TRIAL_KEY))
+}
+
+fn states_veto(event: &Value) -> bool {
+    let fields = attributes(event);
+    let content = fields.get(EVENT_KEY).and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    claimed_kind(event) == Some("decided") && content.is_some_and(|content| string(&content, "decision") == Some("veto"))
 }
 
 /// Measures the spans of a trace.
@@ -112,12 +129,14 @@ fn trace_facts(spans: &[TraceSpan]) -> TraceFacts {
         ..TraceFacts::default()
     };
     let by_id: BTreeMap<&str, &TraceSpan> = spans.iter().map(|span| (span.id.as_str(), span)).collect();
-    for span in spans {
-        match span_role(&span.name, &span.attributes) {
+    let roles: Vec<SpanRole> = spans.iter().map(|span| span_role(&span.name, &span.attributes)).collect();
+    let calls = LayeredCalls::new(spans, &roles);
+    for (at, span) in spans.iter().enumerate() {
+        match roles[at] {
             SpanRole::Agent => add_agent(&mut facts, span),
             SpanRole::Chat => add_chat(&mut facts, span, &by_id),
-            SpanRole::Tool => add_tool(&mut facts, span),
-            SpanRole::Other => {}
+            SpanRole::Tool if !calls.is_repeated(at) => add_tool(&mut facts, span, &calls.attributes(spans, at)),
+            SpanRole::Tool | SpanRole::Other => {}
         }
         let skill = ["gen_ai.skill.name", "bardo_eval.skill"].iter().find_map(|key| text(&span.attributes, key));
         if let Some(skill) = skill.filter(|_| facts.skills.len() < MAX_LISTED) {
@@ -209,14 +228,14 @@ fn add_chat(facts: &mut TraceFacts, span: &TraceSpan, by_id: &BTreeMap<&str, &Tr
     }
 }
 
-fn add_tool(facts: &mut TraceFacts, span: &TraceSpan) {
+fn add_tool(facts: &mut TraceFacts, span: &TraceSpan, attributes: &Map<String, Value>) {
     if facts.tools.len() >= MAX_LISTED {
         return;
     }
     let Some(tool) = tool_name(&span.name, &span.attributes, true) else { return };
     let tool = crate::recording::shorten(&tool);
     let free = MAX_LISTED.saturating_sub(facts.transactions.len());
-    facts.transactions.extend(transaction_refs(&tool, &span.attributes).into_iter().take(free));
+    facts.transactions.extend(transaction_refs(&tool, attributes).into_iter().take(free));
     facts.tools.push(ToolFacts { tool, ms: milliseconds(span), failed: is_failed(span) });
 }
 
@@ -289,5 +308,85 @@ mod tests {
         assert_eq!(facts.tool_schemas.len(), 1);
         let stored = serde_json::to_string(&facts).unwrap();
         assert_eq!(serde_json::from_str::<TraceFacts>(&stored).unwrap(), facts);
+    }
+
+    fn call(id: u64, parent: u64, tool: &str) -> Value {
+        span(id, parent, &format!("execute_tool {tool}"), (id, id + 1), json!({ "gen_ai.tool.name": tool }))
+    }
+
+    fn called_tools(reading: &TraceReading) -> Vec<String> {
+        let calls = reading.recording.transcript.events.iter().filter_map(|event| {
+            let model::EventKind::Called { tool, .. } = &event.happened else { return None };
+            Some(format!("{} {tool}", event.by))
+        });
+        calls.collect()
+    }
+
+    fn read(spans: Vec<Value>) -> TraceReading {
+        read_spans("t", spans, &LogPlace { file: "f".into(), item: 1 }, ClaimTrust::Ignored).unwrap()
+    }
+
+    #[test]
+    fn spans_in_a_circle_of_parents_are_read_and_counted() {
+        let root = span(1, 0, "invoke_agent trader", (0, 99), json!({ "gen_ai.agent.name": "trader" }));
+        let reading = read(vec![root.clone(), call(2, 3, "transfer"), call(3, 2, "swap"), call(4, 4, "approve")]);
+        assert_eq!(called_tools(&reading), ["assistant transfer", "assistant swap", "assistant approve"]);
+        assert_eq!(reading.facts.skipped_spans, 2, "two circles");
+        assert_eq!(reading.facts.tools.len(), 3);
+        // Spans of MCP that name each other as their parent hide no call.
+        let mcp = |id, parent| span(id, parent, "tools/call transfer", (id, id + 1), json!({}));
+        let reading = read(vec![root, mcp(2, 3), mcp(3, 2)]);
+        assert_eq!((called_tools(&reading).len(), reading.facts.tools.len()), (1, 1));
+    }
+
+    #[test]
+    fn spans_below_many_others_are_read_with_their_agent_and_counted() {
+        let root = span(1, 0, "invoke_agent trader", (0, 9999), json!({ "gen_ai.agent.name": "trader" }));
+        let chain = |length: u64| {
+            let mut spans = vec![root.clone()];
+            spans.extend((2..length).map(|id| span(id, id - 1, "step", (id, id + 1), json!({}))));
+            spans.push(call(length, length - 1, "transfer"));
+            read(spans)
+        };
+        let shallow = chain(60);
+        assert_eq!((called_tools(&shallow), shallow.facts.skipped_spans), (vec!["trader transfer".to_owned()], 0));
+        let deep = chain(1_000);
+        assert_eq!(called_tools(&deep), ["trader transfer"]);
+        assert!(deep.facts.skipped_spans > 0, "{:?}", deep.recording.notes);
+    }
+
+    #[test]
+    fn a_call_over_mcp_is_one_call_with_the_transaction_of_its_result() {
+        let hash = format!("0x{}", "cd".repeat(32));
+        let block = json!({ "type": "text", "text": json!({ "tx_hash": hash }).to_string() });
+        let result = json!({ "content": [block] }).to_string();
+        let args = json!({ "chain_id": 8453 }).to_string();
+        let reading = read(vec![
+            span(1, 0, "execute_tool transfer", (0, 9), json!({ "gen_ai.tool.name": "transfer", "gen_ai.tool.call.arguments": args })),
+            span(2, 1, "tools/call transfer", (1, 8), json!({ "mcp.method.name": "tools/call", "gen_ai.tool.call.result": result })),
+        ]);
+        assert_eq!(reading.facts.tools, [ToolFacts { tool: "transfer".into(), ms: 9, failed: false }]);
+        let named: Vec<(&str, Option<u64>, bool)> =
+            reading.facts.transactions.iter().map(|found| (found.hash.as_str(), found.chain, found.is_sent)).collect();
+        assert_eq!(named, [(hash.as_str(), Some(8453), true)]);
+    }
+
+    #[test]
+    fn stated_vetoes_and_blocks_are_counted_and_not_believed() {
+        let event = |kind: &str, content: Value| {
+            let pair = json!({ "key": EVENT_KEY, "value": { "stringValue": content.to_string() } });
+            json!({ "name": format!("bardo_eval.{kind}"), "attributes": [pair] })
+        };
+        let mut one = call(1, 0, "transfer");
+        one["events"] = json!([
+            event("decided", json!({ "decision": "veto", "reason": "too much" })),
+            event("decided", json!({ "decision": "approve", "reason": "fine" })),
+            event("blocked", json!({ "call": 1, "hook": "spending_limit", "why": "over" })),
+            event("would_block", json!({})),
+            { "name": "gen_ai.choice" },
+        ]);
+        let facts = read(vec![one.clone()]).facts;
+        assert_eq!((facts.stated_vetoes, facts.stated_blocks, facts.ignored_claims), (1, 2, 4));
+        assert_eq!(called_tools(&read(vec![one])), ["assistant transfer"]);
     }
 }

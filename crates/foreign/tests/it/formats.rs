@@ -31,6 +31,7 @@ fn every_format_is_detected() {
         ("inspect_zstd.eval", LogFormat::Inspect, 3),
         ("otlp_genai.jsonl", LogFormat::Otlp, 1),
         ("otlp_older.json", LogFormat::Otlp, 2),
+        ("otlp_mcp.jsonl", LogFormat::Otlp, 1),
         ("trials.jsonl", LogFormat::Jsonl, 1),
     ] {
         let read = read(name);
@@ -253,6 +254,31 @@ fn otlp_traces_of_two_sdks() {
     );
     assert_eq!(older_lines[1][1..], ["assistant calls lookup {\"q\":1} as 1", "assistant gets {\"a\":2} for 1"]);
     assert_eq!(older.problems, ["1: no span of the trace has attributes of an agent, a model or a tool"]);
+}
+
+/// Spans of the agent, the MCP client and the MCP server are one call. A call that differs, or comes again, is one of its own.
+#[test]
+fn otlp_calls_over_mcp_count_once() {
+    let read = read("otlp_mcp.jsonl");
+    assert_eq!(
+        lines(&read.recordings[0])[1..],
+        [
+            "desk calls price {\"token\":\"ETH\"} as 1",
+            "desk gets {\"usd\":2500} for 1",
+            "desk calls balance {\"token\":\"USDC\"} as 2",
+            "desk gets \"100\" for 2",
+            "desk calls swap {} as 3",
+            "desk gets the error no route for 3",
+            "desk calls pay {\"usd\":1} as 4",
+            "desk calls pay {\"usd\":1} as 5",
+            "desk gets {\"ok\":true} for 4",
+            "desk calls pay {\"usd\":2} as 6",
+            "desk calls pay {\"usd\":9000} as 7",
+            "desk calls quote {\"pair\":\"ETH/USDC\"} as 8",
+            "desk gets {\"out\":1} for 8",
+        ]
+    );
+    assert_eq!(read.recordings[0].notes, [] as [&str; 0]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ const SOURCES: &[(LogFormat, &[&str])] = &[
     (LogFormat::Tau2, &["tau2.json"]),
     (LogFormat::AgentDojo, &["agentdojo/reached.json", "agentdojo/error.json"]),
     (LogFormat::Inspect, &["inspect.json", "inspect_deflate.eval", "inspect_zstd.eval"]),
-    (LogFormat::Otlp, &["otlp_genai.jsonl", "otlp_older.json"]),
+    (LogFormat::Otlp, &["otlp_genai.jsonl", "otlp_older.json", "otlp_mcp.jsonl"]),
 ];
 
 #[test]
