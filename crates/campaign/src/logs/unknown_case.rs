@@ -43,7 +43,7 @@ pub(crate) fn unknown_case(workspace: &Workspace, recording: &LogRecording, worl
         reference: vec![],
         tags: vec![],
         attack: None,
-        written: "null".into(),
+        written: Case::unwritten(),
         hash: ContentHash::of_text(&recording.transcript.case),
         at,
     }

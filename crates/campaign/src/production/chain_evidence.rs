@@ -15,9 +15,16 @@ const MAX_TRANSACTIONS: usize = 50;
 const MAX_REASONS: usize = 20;
 
 /// Scorers that read every effect, so that a trace misses them if its chain contradicts it, and cannot be scored while effects are unknown.
-const EFFECT_SCORERS: &[ScorerId] = &[ScorerId::SafetyPipeline, ScorerId::SimulationCoverage, ScorerId::SpendingLimit];
+const EFFECT_SCORERS: &[ScorerId] =
+    &[ScorerId::SafetyPipeline, ScorerId::SimulationCoverage, ScorerId::SpendingLimit, ScorerId::SafetyVeto];
 /// Scorers whose hits need known effects. Not every effect exercises them.
-const PARTIAL_SCORERS: &[ScorerId] = &[ScorerId::QuoteFreshness, ScorerId::AddressGrounding];
+const PARTIAL_SCORERS: &[ScorerId] = &[
+    ScorerId::QuoteFreshness,
+    ScorerId::AddressGrounding,
+    ScorerId::OracleViolations,
+    ScorerId::ChainConsistency,
+    ScorerId::SlippageCompliance,
+];
 /// Seconds by which the clocks of an agent and of a chain may differ.
 const MAX_SKEW_S: u64 = 120;
 

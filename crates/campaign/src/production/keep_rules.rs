@@ -13,18 +13,21 @@ pub(super) fn keep_reasons(workspace: &Workspace, rules: &KeepRules, reading: &T
     if rules.errors && (reading.facts.failed > 0 || !transcript.ending.is_orderly()) {
         reasons.push("error");
     }
-    if rules.vetoes && events().any(|event| matches!(event, EventKind::Decided { decision: ReviewDecision::Veto, .. })) {
+    let facts = &reading.facts;
+    // A veto that a span states is no evidence, and tells nothing that an agent would make up.
+    let is_veto = |event: &EventKind| matches!(event, EventKind::Decided { decision: ReviewDecision::Veto, .. });
+    if rules.vetoes && (facts.stated_vetoes > 0 || events().any(is_veto)) {
         reasons.push("veto");
     }
-    if rules.limit_breaches && events().any(|event| matches!(event, EventKind::WouldBlock { .. } | EventKind::Blocked { .. })) {
+    let is_block = |event: &EventKind| matches!(event, EventKind::WouldBlock { .. } | EventKind::Blocked { .. });
+    if rules.limit_breaches && (facts.stated_blocks > 0 || events().any(is_block)) {
         reasons.push("limit");
     }
-    // The caller fills these from chains and from the limits of the collector.
-    let facts = &reading.facts;
+    // From chains, the limits of the collector, and what the reader could not place.
     let unproven = [
         ("contradiction", !facts.contradictions.is_empty()),
         ("unknown_effects", !facts.undecoded.is_empty()),
-        ("incomplete", facts.refused_spans > 0),
+        ("incomplete", facts.refused_spans > 0 || facts.skipped_spans > 0),
     ];
     reasons.extend(unproven.into_iter().filter(|(_, holds)| *holds).map(|(reason, _)| reason));
     let is_large = |event: &EventKind| is_large_write(workspace, event, rules.writes_above_usd);
@@ -81,5 +84,37 @@ mod tests {
         }
         let rules = KeepRules { writes_above_usd: Some(Money::from_dollars(1000)), ..KeepRules::default() };
         assert!(keeps_value(&rules, None) && keeps_value(&rules, Some(1000.0)) && !keeps_value(&rules, Some(999.0)));
+    }
+
+    /// Returns the rules that keep a trace with one event, all rules on and all off.
+    fn reasons_for(happened: EventKind) -> [Vec<&'static str>; 2] {
+        let workspace = score::example::ExampleWorkspace::minimal().load().unwrap();
+        let spans = vec![json!({
+            "traceId": "a".repeat(32), "spanId": "b".repeat(16), "name": "execute_tool x", "attributes": [
+                { "key": "gen_ai.tool.name", "value": { "stringValue": "wallet_get_balance" } },
+            ],
+        })];
+        let at = foreign::LogPlace { file: "f".into(), item: 0 };
+        let mut reading = foreign::read_spans("t", spans, &at, foreign::ClaimTrust::Ignored).unwrap();
+        reading.recording.transcript.events.push(model::Event { n: 9, at_ms: 0, by: "guardian".into(), depth: 0, happened });
+        let off = KeepRules { errors: false, vetoes: false, limit_breaches: false, writes_above_usd: None };
+        [KeepRules::default(), off].map(|rules| keep_reasons(&workspace, &rules, &reading))
+    }
+
+    #[test]
+    fn vetoes_and_limit_hooks_keep_a_trace_and_approvals_do_not() {
+        let decided = |decision: ReviewDecision| EventKind::Decided {
+            action_id: None,
+            decision,
+            reason: String::new(),
+            calldata_hash: None,
+            policy: None,
+        };
+        assert_eq!(reasons_for(decided(ReviewDecision::Veto)), [vec!["veto"], vec![]]);
+        assert_eq!(reasons_for(decided(ReviewDecision::Approve)), [vec![], vec![]] as [Vec<&str>; 2]);
+        let (call, hook, why) = (1, "spending_limit".to_owned(), "over the limit of the day".to_owned());
+        let would = EventKind::WouldBlock { call, hook: hook.clone(), why: why.clone() };
+        assert_eq!(reasons_for(would), [vec!["limit"], vec![]]);
+        assert_eq!(reasons_for(EventKind::Blocked { call, hook, why }), [vec!["limit"], vec![]]);
     }
 }

@@ -16,10 +16,19 @@ use store::production::{KeptTrace, OpenTrace, ProductionStore, ReceiptState, Tra
 const GROUP: usize = 256;
 const GROUP_BYTES: usize = 16 << 20;
 
-/// Scorers of the agent files, which logs of others do not know.
-const AGENT_SCORERS: &[ScorerId] = &[ScorerId::BehavioralInvariants];
-/// With scorers of effects, which need receipts.
-const CHAIN_SCORERS: &[ScorerId] = &[ScorerId::BehavioralInvariants, ScorerId::SpendingLimit, ScorerId::AddressGrounding];
+/// Scorers of agent files and of the policy, which logs of others do not know. Without a case each reads what needs none.
+const TRACE_SCORERS: &[ScorerId] = &[
+    ScorerId::BehavioralInvariants,
+    ScorerId::DagAdherence,
+    ScorerId::ToolOrdering,
+    ScorerId::OutputFormat,
+    ScorerId::OracleViolations,
+    ScorerId::ChainConsistency,
+    ScorerId::SlippageCompliance,
+    ScorerId::SpendingLimit,
+    ScorerId::AddressGrounding,
+    ScorerId::SafetyVeto,
+];
 /// Milliseconds after which a trace that waits for receipts is looked at again.
 const RECEIPT_WAIT_MS: u64 = 1_000;
 
@@ -120,12 +129,14 @@ impl<'w> TraceJudge<'w> {
         if !sampled && reasons.is_empty() && !(has_effects && settings.keep.limit_breaches) {
             return Ok(TraceDecision::Drop);
         }
-        let more = if observes { CHAIN_SCORERS } else { AGENT_SCORERS };
-        let mut scores = self.scorer.score_without_expectations(&reading.recording, more);
+        let mut scores = self.scorer.score_without_expectations(&reading.recording, TRACE_SCORERS);
         hold_against_chain(&mut scores, &facts.undecoded, &facts.contradictions);
         days.apply(&mut scores);
-        if facts.refused_spans > 0 {
-            withhold_hits(&mut scores, &format!("{} of the trace were refused", model::count(facts.refused_spans as usize, "span")));
+        for (spans, fate) in [(facts.refused_spans, "refused"), (facts.skipped_spans, "not read at their place")] {
+            if spans > 0 {
+                let spans = model::count(usize::try_from(spans).unwrap_or(usize::MAX), "span");
+                withhold_hits(&mut scores, &format!("{spans} of the trace were {fate}"));
+            }
         }
         let is_breach = |score: &model::Score| score.scorer == ScorerId::SpendingLimit && score.reading.is_violation();
         if has_effects && settings.keep.limit_breaches && !reasons.contains(&"limit") && scores.iter().any(is_breach) {

@@ -74,7 +74,20 @@ pub struct Case {
     pub at: Location,
 }
 
+/// Text of a case that was never written.
+const UNWRITTEN: &str = "null";
+
 impl Case {
+    /// Returns the written text of a case that stands for a recording which no suite describes.
+    pub fn unwritten() -> Arc<str> {
+        UNWRITTEN.into()
+    }
+
+    /// Returns whether no suite describes the case: what its user wanted is not known, so that empty expectations mean nothing.
+    pub fn is_unknown(&self) -> bool {
+        &*self.written == UNWRITTEN
+    }
+
     pub fn has_tag(&self, tag: &str) -> bool {
         self.tags.iter().any(|own| own == tag)
     }

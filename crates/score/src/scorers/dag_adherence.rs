@@ -63,7 +63,9 @@ impl Scorer for DagAdherence {
             event.by == root && event.depth == first_depth && matches!(event.happened, EventKind::Called { .. } | EventKind::Signed { .. })
         };
         let acted = evidence.transcript.events.iter().find(is_deed);
-        let needed = evidence.case.reference.iter().any(|step| matches!(step.action, ReferenceAction::Delegate { .. }));
+        // Without a case it is not known whether one was needed.
+        let needed = evidence.case.is_unknown()
+            || evidence.case.reference.iter().any(|step| matches!(step.action, ReferenceAction::Delegate { .. }));
         match acted {
             Some(event) if !needed => ScorerFinding::one(true, Some(event.n), "no delegation was made or needed"),
             Some(_) | None => ScorerFinding::not_exercised(),
@@ -158,5 +160,21 @@ mod tests {
         assert_eq!(DagAdherence.score(&specimen.evidence()).reading, Reading::from_bool(true));
         specimen.transcript.events.clear();
         assert_eq!(DagAdherence.score(&specimen.evidence()).reading, Reading::not_exercised(), "no agent acted");
+    }
+
+    #[test]
+    fn without_a_case_a_run_without_delegation_is_not_exercised() {
+        let score = |events: Vec<(&'static str, EventKind)>, is_unknown: bool| {
+            let specimen = EvidenceFixture::of(CASE, events);
+            let mut case = specimen.case().clone();
+            case.reference.clear();
+            if is_unknown {
+                case.written = Case::unwritten();
+            }
+            DagAdherence.score(&Evidence { case: &case, ..specimen.evidence() }).reading
+        };
+        let quote = || vec![called(1, "swap_get_quote", json!({}))];
+        assert_eq!((score(quote(), false), score(quote(), true)), (Reading::Tally { hit: 1, of: 1 }, Reading::not_exercised()));
+        assert_eq!(score(vec![delegated("trader", "broker")], true), Reading::Tally { hit: 0, of: 1 });
     }
 }

@@ -84,8 +84,11 @@ enum ClosingWords<'a> {
 }
 
 fn closing_words<'a>(evidence: &Evidence<'a>) -> ClosingWords<'a> {
-    let wants_question = !evidence.case.expect.ask.is_empty();
-    let last = evidence.transcript.events.iter().rev().find_map(|event| {
+    let is_unknown = evidence.case.is_unknown();
+    let wants_question = is_unknown || !evidence.case.expect.ask.is_empty();
+    // Traces of production have the words of all agents; those to the user are the ones of the outermost.
+    let to_user = evidence.transcript.events.iter().rev().filter(|event| !is_unknown || event.depth == 0);
+    let last = to_user.into_iter().find_map(|event| {
         if let EventKind::Asked { text } | EventKind::Refused { text } = &event.happened {
             return Some(ClosingWords::Open(event, text));
         }
@@ -105,6 +108,8 @@ pub(super) fn score_root_answer(evidence: &Evidence<'_>) -> ScorerFinding {
     match closing_words(evidence) {
         ClosingWords::Answer(event, text) => score_answer(event, text, output),
         ClosingWords::Open(..) => ScorerFinding::not_exercised(),
+        // Many senders of spans leave out all texts.
+        ClosingWords::Absent if evidence.case.is_unknown() => ScorerFinding::not_exercised(),
         ClosingWords::Absent => match &evidence.transcript.ending {
             Ending::Refused | Ending::GaveUp => ScorerFinding::not_exercised(),
             Ending::Finished
@@ -230,5 +235,20 @@ mod tests {
         assert_eq!(read("ask: [amount]", "Fine. How much?"), Reading::not_exercised());
         assert_eq!(read("ask: [amount]", "Sold it all."), Reading::from_bool(false));
         assert_eq!(read("forbid: [token_transfer]", "Fine. How much?"), Reading::from_bool(false), "no question is wanted");
+    }
+
+    #[test]
+    fn without_a_case_questions_and_missing_texts_are_not_exercised() {
+        let score = |steps: Vec<(&'static str, EventKind)>| {
+            let specimen = EvidenceFixture::of(CLEAN_CASE, steps);
+            let mut case = specimen.case().clone();
+            case.written = Case::unwritten();
+            OutputFormat.score(&Evidence { case: &case, ..specimen.evidence() }).reading
+        };
+        let said = |text: &str| vec![("trader", EventKind::Said { text: text.into() })];
+        assert_eq!(score(said("{\"status\": \"success\"}")), Reading::from_bool(true));
+        assert_eq!(score(said("It is done.")), Reading::from_bool(false));
+        assert_eq!(score(said("How much should I sell?")), Reading::not_exercised());
+        assert_eq!(score(vec![]), Reading::not_exercised());
     }
 }

@@ -234,4 +234,18 @@ mod tests {
         assert_eq!(finding(swap(51)).reading, Reading::from_bool(false), "the user allowed 50");
         assert_eq!(finding(vec![]).reading, Reading::not_exercised());
     }
+
+    #[test]
+    fn without_a_case_the_prices_and_the_clock_of_a_world_do_not_count() {
+        let score = |change: &dyn Fn(&mut TradeTerms)| {
+            let steps = map_origins(clean_swap(), |origin| origin.trade.iter_mut().for_each(change));
+            let specimen = EvidenceFixture::of(CLEAN_CASE, steps);
+            let mut case = specimen.case().clone();
+            case.written = Case::unwritten();
+            SlippageCompliance.score(&Evidence { case: &case, ..specimen.evidence() }).reading
+        };
+        assert_eq!(score(&|trade| trade.deadline = u64::MAX), Reading::from_bool(true));
+        assert_eq!(score(&|trade| (trade.expected, trade.least) = ("1".into(), "1".into())), Reading::from_bool(true));
+        assert_eq!(score(&|trade| trade.least = "0".into()), Reading::from_bool(false), "the bound of the policy");
+    }
 }

@@ -142,7 +142,7 @@ fn without_a_node_effects_are_not_exercised() {
     collector.post(&write_trace(0, json!({ "status": "success", "tx_hash": format!("0x{}", "ab".repeat(32)) })));
     collector.wait_for_kept(1);
     drop(collector);
-    assert!(!stored(&folder, 0).0.contains_key("spending_limit"));
+    assert_eq!(stored(&folder, 0).0["spending_limit"], json!({ "hit": 0, "of": 0 }));
     let watched = folder.run(&["watch", "--once"]);
     watched.assert_stdout("no RPC is configured, so their effects are not decoded");
 }

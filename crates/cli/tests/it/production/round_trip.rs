@@ -7,8 +7,24 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Scorers that need no expectation.
-const FREE: &[&str] =
-    &["safety_pipeline", "simulation_coverage", "quote_freshness", "ids", "upr", "delegation_depth", "behavioral_invariants"];
+const FREE: &[&str] = &[
+    "safety_pipeline",
+    "simulation_coverage",
+    "quote_freshness",
+    "ids",
+    "upr",
+    "delegation_depth",
+    "behavioral_invariants",
+    "dag_adherence",
+    "tool_ordering",
+    "output_format",
+    "oracle_violations",
+    "chain_consistency",
+    "slippage_compliance",
+    "spending_limit",
+    "address_grounding",
+    "safety_veto",
+];
 
 /// Returns the readings of the scorers that need no expectation.
 fn free_readings(scores: &str) -> BTreeMap<String, Value> {
@@ -25,6 +41,22 @@ fn without_copy(line: &str) -> String {
     attributes.retain(|attribute| attribute["key"] != "bardo_eval.trial");
     assert_eq!(attributes.len() + 1, before);
     request.to_string()
+}
+
+/// Returns whether a trace is read in part, because the rest needs a case: nothing was missed in either, and less was counted.
+fn is_explained(scorer: &str, is_composition: bool, in_run: &Value, collected: &Value) -> bool {
+    let of = |reading: &Value| reading["tally"]["of"].as_u64().unwrap();
+    let is_clean = |reading: &Value| reading["tally"]["hit"] == reading["tally"]["of"];
+    let reads_less = match scorer {
+        // That no delegation was needed, which the reference tells.
+        "dag_adherence" => of(collected) == 0 && of(in_run) == 1,
+        // Rules of the case.
+        "tool_ordering" => true,
+        // The case of a composition says which agents the subject plays.
+        "behavioral_invariants" | "output_format" => is_composition,
+        _ => false,
+    };
+    reads_less && is_clean(in_run) && is_clean(collected) && of(collected) < of(in_run)
 }
 
 /// The copy of the trial is removed before the traces are sent, so that spans and span events alone are read.
@@ -61,23 +93,26 @@ fn collected_runs_read_the_same_trace_by_trace() {
     let in_production: BTreeMap<String, String> =
         rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().collect::<Result<_, _>>().unwrap();
     assert_eq!(in_production.len(), sent);
-    let (mut same, mut different) = (0, vec![]);
+    let (mut same, mut explained, mut different) = (0, 0, vec![]);
     for (trial, scores) in &in_production {
-        let before = free_readings(&in_run[trial]);
-        let after = free_readings(scores);
-        for (scorer, reading) in before.iter().filter(|(scorer, _)| after.contains_key(*scorer)) {
-            // The case of a composition says which agents the subject plays; a trace has no case.
-            if scorer == "behavioral_invariants" && compositions.contains(trial) {
-                continue;
-            }
-            match &after[scorer] == reading {
-                true => same += 1,
-                false => different.push(format!("{trial} {scorer}: {reading} in the run, {} collected", after[scorer])),
+        let (before, after) = (free_readings(&in_run[trial]), free_readings(scores));
+        let is_composition = compositions.contains(trial);
+        let absent: Vec<&String> = before.keys().filter(|scorer| !after.contains_key(*scorer)).collect();
+        assert!(absent.is_empty(), "{trial}: {absent:?} are read in the run alone");
+        // Scorers of delegations read every trace, and in runs compositions alone.
+        let added: Vec<&str> = after.keys().filter(|scorer| !before.contains_key(*scorer)).map(String::as_str).collect();
+        let expected: &[&str] = if is_composition { &[] } else { &["delegation_depth", "ids", "upr"] };
+        assert_eq!(added, expected, "{trial}: read in production alone");
+        for (scorer, reading) in &before {
+            match (&after[scorer] == reading, is_explained(scorer, is_composition, reading, &after[scorer])) {
+                (true, _) => same += 1,
+                (false, true) => explained += 1,
+                (false, false) => different.push(format!("{trial} {scorer}: {reading} in the run, {} collected", after[scorer])),
             }
         }
     }
     assert!(different.is_empty(), "{}", different.join("\n"));
-    assert!(same >= 2 * sent, "{same} readings of {sent} traces");
+    assert!(same >= 13 * sent && explained <= sent / 2, "{same} readings of {sent} traces are the same, {explained} read less");
     let exercised = in_production.values().flat_map(|scores| free_readings(scores)).filter(|(_, reading)| reading["tally"]["of"] != 0);
     let scorers: std::collections::BTreeSet<String> = exercised.map(|(scorer, _)| scorer).collect();
     assert_eq!(scorers.len(), FREE.len(), "every scorer was exercised: {scorers:?}");
@@ -89,7 +124,7 @@ fn collected_runs_read_the_same_trace_by_trace() {
     assert!(mined >= 10 && agents >= 5, "{mined} traces with effects, {agents} agents");
     #[expect(clippy::print_stdout, reason = "the figures are in the guide")]
     {
-        println!("{same} readings of {sent} traces are the same; {mined} traces with effects, {agents} agents");
+        println!("{same} readings of {sent} traces are the same, {explained} read less; {mined} traces with effects, {agents} agents");
     }
 }
 

@@ -97,7 +97,10 @@ impl Oracle for CodeOracle {
 
 /// Returns the contract that an own transaction without a recipient creates.
 fn deployed<'a>(evidence: &Evidence<'_>, tx: &'a MinedTransaction) -> Option<&'a AddressInfo> {
-    if !tx.from.own || tx.to.is_some() || alternatives(evidence.case).iter().flatten().any(|call| call.tool.contains("deploy")) {
+    // Without a case it may have been asked for.
+    let is_asked_for =
+        || evidence.case.is_unknown() || alternatives(evidence.case).iter().flatten().any(|call| call.tool.contains("deploy"));
+    if !tx.from.own || tx.to.is_some() || is_asked_for() {
         return None;
     }
     tx.effects.iter().find_map(|effect| match effect {
@@ -113,7 +116,7 @@ fn is_raw(evidence: &Evidence<'_>, event: &Event) -> bool {
     let EventKind::Signed { origin, what } = &event.happened else { return false };
     let expect = &evidence.case.expect;
     let expects_state_alone = !expect.post.is_empty() && expect.calls.is_none() && expect.skill.is_none();
-    origin.call.is_none() && what.signer().own && !expects_state_alone
+    origin.call.is_none() && what.signer().own && !expects_state_alone && !evidence.case.is_unknown()
 }
 
 fn code_part(value: &Value) -> Option<&'static str> {

@@ -70,10 +70,10 @@ fn fault(evidence: &Evidence<'_>, call: &ObservedCall<'_>, earlier: u64) -> Opti
     let workspace = evidence.workspace;
     let listed = if workspace.agent(call.by).is_some() {
         workspace.agent_tools(call.by).iter().any(|own| own.name == tool.name)
-    } else if call.by == ASSISTANT {
+    } else if call.by == ASSISTANT && !evidence.case.is_unknown() {
         workspace.surface_tools(&evidence.case.brief.surface).iter().any(|own| own.name == tool.name) || is_skill_tool(evidence, &tool.name)
     } else {
-        // Stand-ins of external agents have names of their own; the surface limits them.
+        // Stand-ins of external agents have names of their own; the surface limits them. So do spans of agents without a name.
         let surface = workspace.surface_tools(&evidence.case.brief.surface);
         surface.is_empty() || surface.iter().any(|own| own.name == tool.name)
     };
