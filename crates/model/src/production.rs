@@ -6,11 +6,12 @@ mod sampling_key;
 pub use evidence_settings::{JudgedShare, RpcSource, RpcSourceError};
 pub use sampling_key::SamplingKey;
 
+use crate::gate::GateWindow;
 use crate::location::Spanned;
 use crate::money::Money;
 use crate::problem::ProblemReport;
 use crate::registry::{AddressText, address};
-use crate::yaml::{YamlFields, YamlNode, flag, list, map, name, number, spanned, text, unsigned};
+use crate::yaml::{YamlFields, YamlNode, flag, list, map, name, number, one_of, spanned, text, unsigned};
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
 
@@ -39,6 +40,8 @@ pub struct ProductionSettings {
     pub judge: Option<JudgedShare>,
     /// Run whose tools, skills, latency and cost the traffic is compared with.
     pub reference: Option<String>,
+    /// Past window whose tools and skills the traffic is compared with, if there is no reference run; absent for the first traces.
+    pub reference_window: Option<GateWindow>,
 }
 
 /// Share of the traces that is kept, between 0 and 1.
@@ -85,6 +88,7 @@ impl Default for ProductionSettings {
             trust_claims: false,
             judge: None,
             reference: None,
+            reference_window: None,
         }
     }
 }
@@ -127,6 +131,7 @@ pub(crate) fn read_production(node: &YamlNode, report: &ProblemReport) -> Option
         trust_claims: fields.optional("trust_claims", flag).unwrap_or(default.trust_claims),
         judge: fields.optional("judge", evidence_settings::read_judge),
         reference: fields.optional("reference", name),
+        reference_window: fields.optional("reference_window", one_of(GateWindow::ALL)),
     };
     fields.close();
     if !settings.rpc.is_empty() && settings.wallets.is_empty() {
@@ -215,9 +220,10 @@ mod tests {
     fn evidence_settings_are_read() {
         let wallet = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
         let file = format!(
-            "rpc: {{ 8453: env:BASE_RPC_URL }}\nwallets: [\"{wallet}\"]\njudge: {{ share: 0.1, usd_per_day: 2.50, rubric: Be kind. }}\nreference: abc\n"
+            "rpc: {{ 8453: env:BASE_RPC_URL }}\nwallets: [\"{wallet}\"]\njudge: {{ share: 0.1, usd_per_day: 2.50, rubric: Be kind. }}\nreference: abc\nreference_window: 7d\n"
         );
         let read = read_ok(&file, read_production);
+        assert_eq!(read.reference_window, Some(GateWindow::Week));
         assert_eq!(read.rpc.get(&8453), Some(&RpcSource::Env("BASE_RPC_URL".into())));
         assert_eq!((read.wallets[0].text.as_str(), read.trust_claims, read.reference.as_deref()), (wallet, false, Some("abc")));
         let judge = JudgedShare { share: 0.1, usd_per_day: Money::from_nanos(2_500_000_000), rubric: "Be kind.".into() };

@@ -5,7 +5,7 @@ use super::trace_judge::trace_hex;
 use super::usage::trace_cost;
 use foreign::TraceFacts;
 use model::{ContentHash, Reading, Score, Verdict, Workspace};
-use score::drift::{DriftAlarm, DriftBoard, DriftSample};
+use score::drift::{DriftAlarm, DriftBoard, DriftSample, DriftSignal};
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::StoreError;
@@ -16,7 +16,7 @@ pub(super) const MODEL_LATENCY: &str = "model_latency_ms";
 pub(super) const COST: &str = "cost_usd";
 /// Traces read at a time.
 const PAGE: usize = 1_000;
-/// Tools and models of one trace whose latency is watched.
+/// Calls of models, agents and calls of tools of one trace whose latency is watched, of each.
 const MAX_LEVELS: usize = 32;
 
 /// Fold over kept traces in the order of their decisions. A replay of the same traces gives the same alarms.
@@ -56,6 +56,11 @@ impl DriftReplay {
 }
 
 impl DriftReplay {
+    /// Returns changes that few traces have shown so far. [`Self::advance`] returns them once more have come.
+    pub fn unsettled(&self) -> Vec<DriftAlarm> {
+        self.board.unsettled()
+    }
+
     fn advance_judged(&mut self, store: &ProductionStore) -> Result<Vec<DriftAlarm>, StoreError> {
         let mut alarms = vec![];
         loop {
@@ -96,8 +101,12 @@ fn drift_sample(workspace: &Workspace, kept: &KeptTrace) -> Option<DriftSample> 
     }
     levels.extend(cost.usd.filter(|_| !facts.chats.is_empty()).map(|usd| (COST.to_owned(), usd)));
     let models = facts.chats.iter().filter_map(|chat| Some((format!("latency_ms of model {}", chat.model.as_ref()?), chat.ms as f64)));
+    let agents = facts.agent_ms.iter().map(|(agent, ms)| (format!("latency_ms of agent {agent}"), *ms as f64));
     let tools = facts.tools.iter().map(|tool| (format!("latency_ms of tool {}", tool.tool), tool.ms as f64));
-    levels.extend(models.chain(tools).take(MAX_LEVELS));
+    // Each kind has its share, so that many calls of a model hide no tool.
+    levels.extend(
+        [models.take(MAX_LEVELS).collect::<Vec<_>>(), agents.take(MAX_LEVELS).collect(), tools.take(MAX_LEVELS).collect()].concat(),
+    );
     let versions =
         facts.chats.iter().filter_map(|chat| Some((format!("version of model {}", chat.model.as_ref()?), chat.version.clone()?)));
     let schemas = facts.tool_schemas.iter().map(|(tool, hash)| (format!("schema of tool {tool}"), hash.clone()));
@@ -145,7 +154,13 @@ pub fn new_alerts(report: &ProductionReport, alarms: &[DriftAlarm], now_s: u64) 
     for alarm in alarms {
         alerts.push(ProductionAlert {
             id: String::new(),
-            key: format!("drift {}", alarm.signal.name()),
+            // Every new version is a change of its own, also within the cool-down of another.
+            key: match &alarm.signal {
+                DriftSignal::Version { what } => format!("drift {what} {}", alarm.after),
+                DriftSignal::PassRate { .. } | DriftSignal::Level { .. } | DriftSignal::Mix { .. } => {
+                    format!("drift {}", alarm.signal.name())
+                }
+            },
             title: format!("{} changed from {} to {}", alarm.signal.name(), alarm.before, alarm.after),
             // The time of the traffic, so that a replay after a restart finds the alert that it raised before.
             at_s: alarm.found,

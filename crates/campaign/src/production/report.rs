@@ -74,6 +74,14 @@ pub struct BudgetBurn {
     pub forecast_usd: f64,
 }
 
+impl BudgetBurn {
+    /// Returns the spending at a time. The first hour is too short for a forecast of its own.
+    fn at(now_s: u64, budget_usd: f64, spent_usd: f64) -> Self {
+        let share = ((now_s % DAY_S) as f64 / DAY_S as f64).max(1.0 / 24.0);
+        Self { budget_usd, spent_usd, forecast_usd: spent_usd / share }
+    }
+}
+
 impl ProductionReport {
     /// Reads the kept traces of the longest window that is needed.
     ///
@@ -149,11 +157,8 @@ impl ProductionReport {
         });
         report.verdicts = judge_window(workspace, &traces, window.now_s);
         report.add_usage_gaps(workspace, &today_usage);
-        report.budget = workspace.production.budget_usd_per_day.map(|budget| {
-            let share = ((window.now_s - today) as f64 / DAY_S as f64).max(1.0 / 24.0);
-            let spent_usd = today_usage.total_usd;
-            BudgetBurn { budget_usd: budget.as_nanos() as f64 / 1e9, spent_usd, forecast_usd: spent_usd / share }
-        });
+        let budget = workspace.production.budget_usd_per_day;
+        report.budget = budget.map(|budget| BudgetBurn::at(window.now_s, budget.as_usd(), today_usage.total_usd));
         Ok(report)
     }
 
@@ -187,6 +192,17 @@ impl ProductionReport {
     /// Returns whether model calls of the day will cost more than their budget.
     pub fn is_over_budget(&self) -> bool {
         self.budget.as_ref().is_some_and(|burn| burn.forecast_usd > burn.budget_usd)
+    }
+
+    /// Returns the verdict on the window, of which `has_alarm` says whether a change was found in it. Nothing but complete evidence is met.
+    pub fn verdict(&self, has_alarm: bool) -> Verdict {
+        if self.has(Verdict::Missed) || has_alarm || !self.contradictions.is_empty() || self.is_over_budget() {
+            Verdict::Missed
+        } else if self.verdicts.is_empty() || self.has(Verdict::NoEvidence) || self.kept == 0 || !self.gaps.is_empty() {
+            Verdict::NoEvidence
+        } else {
+            Verdict::Met
+        }
     }
 
     /// Returns whether any gate has this verdict.
@@ -256,4 +272,19 @@ fn time_of(at_s: u64) -> String {
 /// Returns the UTC date of a time, as `2026-11-18`.
 fn day_of(at_s: u64) -> String {
     time_of(at_s).chars().take(10).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spending_is_forecast_to_the_end_of_the_day() {
+        let noon = 20_000 * DAY_S + DAY_S / 2;
+        assert_eq!(BudgetBurn::at(noon, 10.0, 6.0), BudgetBurn { budget_usd: 10.0, spent_usd: 6.0, forecast_usd: 12.0 });
+        let evening = 20_000 * DAY_S + DAY_S * 3 / 4;
+        assert_eq!(BudgetBurn::at(evening, 10.0, 6.0).forecast_usd, 8.0);
+        // One minute after midnight counts as an hour.
+        assert_eq!(BudgetBurn::at(20_000 * DAY_S + 60, 10.0, 0.5).forecast_usd, 12.0);
+    }
 }

@@ -182,3 +182,100 @@ fn bounded<'m, T: Default>(rows: &'m mut BTreeMap<(&'static str, String), T>, na
     }
     Some(rows.entry(name.clone()).or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foreign::{ChatFacts, ToolFacts};
+    use score::example::ExampleWorkspace;
+
+    const PRICED: &str = "subject: priced
+provider: openai-compatible
+model: m
+base_url: http://127.0.0.1:1
+price: { input_per_mtok: 2, output_per_mtok: 10, cache_read_per_mtok: 1, as_of: \"2026-11-15\" }
+about: A model with a price.
+";
+
+    fn workspace() -> Workspace {
+        ExampleWorkspace::minimal().with("subjects/priced.yaml", PRICED).load().unwrap()
+    }
+
+    fn chat(model: &str, agent: Option<&str>, tokens: (u64, u64)) -> ChatFacts {
+        ChatFacts {
+            model: Some(model.into()),
+            agent: agent.map(Into::into),
+            ms: 100,
+            input_tokens: Some(tokens.0),
+            output_tokens: Some(tokens.1),
+            ..ChatFacts::default()
+        }
+    }
+
+    fn facts(chats: Vec<ChatFacts>, skills: &[&str], failed: u64) -> TraceFacts {
+        let skills = skills.iter().map(|skill| (*skill).to_owned()).collect();
+        TraceFacts { root_agent: Some("desk".into()), chats, skills, failed, ..TraceFacts::default() }
+    }
+
+    fn usd(table: &UsageTable, axis: &str) -> Vec<(String, f64, f64)> {
+        let rounded = |usd: f64| (usd * 1e6).round() / 1e6;
+        table.spend(axis).into_iter().map(|row| (row.name, rounded(row.usd), row.unpriced_calls)).collect()
+    }
+
+    #[test]
+    fn dollars_are_summed_by_model_agent_skill_and_day_with_weights() {
+        let workspace = workspace();
+        let mut table = UsageTable::default();
+        // 1,000,000 input at 2 USD and 100,000 output at 10 USD per million: 3 USD.
+        let call = || chat("m", Some("trader"), (1_000_000, 100_000));
+        table.add(&workspace, &facts(vec![call(), chat("m", None, (500_000, 0))], &["swap", "quote"], 0), 10.0, "2026-11-17");
+        table.add(&workspace, &facts(vec![call()], &["swap"], 1), 1.0, "2026-11-18");
+        assert_eq!(usd(&table, "model"), [("m".to_owned(), 43.0, 0.0)]);
+        assert_eq!(usd(&table, "agent"), [("desk".to_owned(), 10.0, 0.0), ("trader".to_owned(), 33.0, 0.0)]);
+        // A trace with two skills costs its whole price in each.
+        assert_eq!(usd(&table, "skill"), [("quote".to_owned(), 40.0, 0.0), ("swap".to_owned(), 43.0, 0.0)]);
+        assert_eq!(usd(&table, "day"), [("2026-11-17".to_owned(), 40.0, 0.0), ("2026-11-18".to_owned(), 3.0, 0.0)]);
+        let model = &table.spend("model")[0];
+        assert_eq!((model.traces, model.calls, model.input_tokens, model.output_tokens), (11.0, 21.0, 16e6, 1.1e6));
+        // The failed trace is paid for, and no task.
+        assert_eq!((table.total_usd, table.completed, table.usd_per_completed()), (43.0, 10.0, Some(4.3)));
+    }
+
+    #[test]
+    fn cached_tokens_have_their_own_price() {
+        let mut cached = chat("m", None, (1_000_000, 0));
+        cached.cache_read_tokens = 1_000_000;
+        let cost = trace_cost(&workspace(), &facts(vec![cached], &[], 0));
+        assert_eq!(cost, TraceCost { usd: Some(1.0), tokens: 1e6 });
+    }
+
+    #[test]
+    fn unknown_prices_and_tokens_are_listed_and_never_zero() {
+        let workspace = workspace();
+        let mut table = UsageTable::default();
+        let no_tokens = ChatFacts { input_tokens: None, ..chat("m", None, (0, 0)) };
+        let chats = vec![chat("m", None, (1_000_000, 0)), chat("other", None, (5, 5)), no_tokens];
+        table.add(&workspace, &facts(chats.clone(), &[], 0), 2.0, "day");
+        assert_eq!(usd(&table, "model"), [("m".to_owned(), 4.0, 2.0), ("other".to_owned(), 0.0, 2.0)]);
+        assert_eq!(table.unknown_prices.iter().map(String::as_str).collect::<Vec<_>>(), ["m", "other"]);
+        assert_eq!(table.usd_per_completed(), None, "a sum without a price is not the cost of a task");
+        assert_eq!(trace_cost(&workspace, &facts(chats, &[], 0)).usd, None);
+    }
+
+    #[test]
+    fn latency_is_counted_by_model_agent_and_tool() {
+        let mut table = UsageTable::default();
+        for ms in 1..=100 {
+            let mut one = facts(vec![ChatFacts { ms, ..chat("m", None, (1, 1)) }], &[], 0);
+            one.tools = vec![ToolFacts { tool: "swap".into(), ms: 10 * ms, failed: false }];
+            one.agent_ms = vec![("desk".into(), 100 * ms)];
+            table.add(&workspace(), &one, 1.0, "day");
+        }
+        for (axis, name, unit) in [("model", "m", 1.0), ("tool", "swap", 10.0), ("agent", "desk", 100.0)] {
+            let [row] = &table.latency(axis)[..] else { panic!("{axis}") };
+            let near = |value: f64, expected: f64| (value - expected * unit).abs() <= 0.02 * expected * unit;
+            assert!(row.name == name && row.count == 100.0, "{row:?}");
+            assert!(near(row.p50, 50.0) && near(row.p95, 95.0) && near(row.p99, 99.0), "{row:?}");
+        }
+    }
+}

@@ -11,6 +11,8 @@ use store::production::ProductionStore;
 const REPORT_EVERY_MS: u64 = 10_000;
 const RETAIN_EVERY_MS: u64 = 600_000;
 const DAY_S: u64 = 86_400;
+/// Seconds after which a change is reported that few traces show.
+const UNSETTLED_S: u64 = 60;
 
 /// Work of a collector.
 #[derive(Debug)]
@@ -54,7 +56,9 @@ impl<'w> ProductionWorker<'w> {
             self.reported_ms = Some(now_ms);
             let now_s = now_ms / 1000;
             self.store.note_work(now_s, MAX_SILENCE_S)?;
-            let alarms = self.drift.advance(self.workspace, &self.store)?;
+            let mut alarms = self.drift.advance(self.workspace, &self.store)?;
+            // Where few traces come, an alert does not wait for more of them. It is raised once: the time of the change is its time.
+            alarms.extend(self.drift.unsettled().into_iter().filter(|alarm| alarm.found + UNSETTLED_S <= now_s));
             let report = ProductionReport::read(self.workspace, &self.store, ReportWindow { now_s, length_s: DAY_S })?;
             step.gauges = Some(report.gauges());
             let cool_down = self.workspace.production.cool_down_s;

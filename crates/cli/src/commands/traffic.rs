@@ -5,6 +5,7 @@ use crate::args::ReferenceArgs;
 use crate::{env, stored_runs};
 use ::run::Clock;
 use ::run::providers::CassetteMode;
+use ::score::drift::DriftBoard;
 use campaign::{DriftReplay, ReceiptFetcher, TraceReviewer, reference_board};
 use model::{RpcSource, SamplingKey, UserError, Workspace};
 use store::StoreLocation;
@@ -16,9 +17,18 @@ const MIN_KEY: usize = 16;
 
 /// Returns the fold over traces, with the reference run that the arguments or `production.yaml` name.
 pub(super) fn drift_replay(workspace: &Workspace, args: &ReferenceArgs) -> Result<DriftReplay, UserError> {
-    let named = args.reference.as_deref().or(workspace.production.reference.as_deref());
-    let Some(run) = named else { return Ok(DriftReplay::default()) };
-    let opened = stored_runs::open_run(&args.store.store, Some(run))?;
+    referred_replay(workspace, args.reference.as_deref(), &args.store.store)
+}
+
+/// Returns the fold over traces, with the reference run that is named, or else that of `production.yaml`.
+pub(super) fn referred_replay(workspace: &Workspace, named: Option<&str>, runs: &StoreLocation) -> Result<DriftReplay, UserError> {
+    let Some(run) = named.or(workspace.production.reference.as_deref()) else {
+        let window = workspace.production.reference_window;
+        return Ok(
+            window.map_or_else(DriftReplay::default, |window| DriftReplay::new(DriftBoard::default().with_past_window(window.seconds())))
+        );
+    };
+    let opened = stored_runs::open_run(runs, Some(run))?;
     Ok(DriftReplay::new(reference_board(&opened.store, opened.run.run)?))
 }
 

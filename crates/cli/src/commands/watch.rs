@@ -53,19 +53,20 @@ fn read(
     store: &ProductionStore,
     args: &WatchArgs,
     replay: &mut DriftReplay,
-    alarms: &mut Vec<DriftAlarm>,
-) -> Result<ProductionReport, UserError> {
+    found: &mut Vec<DriftAlarm>,
+) -> Result<(ProductionReport, Vec<DriftAlarm>), UserError> {
     let window = ReportWindow { now_s: unix_ms(Clock::system()) / 1000, length_s: args.window.seconds() };
-    alarms.extend(replay.advance(workspace, store)?);
-    Ok(ProductionReport::read(workspace, store, window)?)
+    found.extend(replay.advance(workspace, store)?);
+    let alarms = found.iter().cloned().chain(replay.unsettled()).collect();
+    Ok((ProductionReport::read(workspace, store, window)?, alarms))
 }
 
 fn watch_once(io: &CliOutput, workspace: &Workspace, store: &ProductionStore, args: &WatchArgs) -> Result<ExitKind, UserError> {
     if let Some(reviewer) = reviewer(workspace, args)? {
         super::block_on(judge_all(reviewer)).map_err(UserError::caused_by)??;
     }
-    let (mut replay, mut alarms) = (traffic::drift_replay(workspace, &args.reference)?, vec![]);
-    let report = read(workspace, store, args, &mut replay, &mut alarms)?;
+    let mut replay = traffic::drift_replay(workspace, &args.reference)?;
+    let (report, alarms) = read(workspace, store, args, &mut replay, &mut vec![])?;
     let shown = WatchReport::new(&report, &alarms, args.window);
     let exit = exit_of(&report, &shown);
     let text = match io.format {
@@ -88,19 +89,16 @@ async fn judge_all(mut reviewer: TraceReviewer<'_>) -> Result<(), UserError> {
 }
 
 fn exit_of(report: &ProductionReport, shown: &WatchReport<'_>) -> ExitKind {
-    let is_refuted = !report.contradictions.is_empty() || report.is_over_budget();
-    if report.has(Verdict::Missed) || !shown.alarms.is_empty() || is_refuted {
-        ExitKind::Missed
-    } else if report.verdicts.is_empty() || report.has(Verdict::NoEvidence) || report.kept == 0 || !report.gaps.is_empty() {
-        ExitKind::Incomplete
-    } else {
-        ExitKind::Clean
+    match report.verdict(!shown.alarms.is_empty()) {
+        Verdict::Missed => ExitKind::Missed,
+        Verdict::NoEvidence => ExitKind::Incomplete,
+        Verdict::Met => ExitKind::Clean,
     }
 }
 
 /// Shows a new report every few seconds, on a cleared screen if there is one.
 fn watch_live(io: &CliOutput, workspace: &Workspace, store: &ProductionStore, args: &WatchArgs) -> Result<ExitKind, UserError> {
-    let (mut replay, mut alarms) = (traffic::drift_replay(workspace, &args.reference)?, vec![]);
+    let (mut replay, mut found) = (traffic::drift_replay(workspace, &args.reference)?, vec![]);
     let mut reviewer = reviewer(workspace, args)?;
     let live = async {
         let mut stopped = std::pin::pin!(crate::signals::stop_requested());
@@ -108,7 +106,7 @@ fn watch_live(io: &CliOutput, workspace: &Workspace, store: &ProductionStore, ar
             if let Some(reviewer) = &mut reviewer {
                 reviewer.step(unix_ms(Clock::system())).await?;
             }
-            let report = read(workspace, store, args, &mut replay, &mut alarms)?;
+            let (report, alarms) = read(workspace, store, args, &mut replay, &mut found)?;
             let shown = WatchReport::new(&report, &alarms, args.window);
             let exit = exit_of(&report, &shown);
             let text = match io.format {

@@ -31,7 +31,7 @@ impl<'r> WatchReport<'r> {
     }
 
     /// Returns what a reader must know to read the figures.
-    fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             "Rates count each kept trace with the inverse of the probability with which it is kept, so that traces that are always kept do not bias them."
                 .to_owned(),

@@ -88,6 +88,11 @@ impl ViewerProcess {
     }
 }
 
+/// Returns a page of a viewer that is started for it.
+pub(crate) fn page_of(folder: &TestFolder, path: &str) -> String {
+    ViewerProcess::start(folder).get(path).body
+}
+
 fn folder_with_runs() -> TestFolder {
     let folder = TestFolder::with_minimal();
     let suite = folder.files().into_iter().find(|name| name.contains("suites/tool_selection")).unwrap();

@@ -14,6 +14,8 @@ const MAX_MONITORS: usize = 512;
 const MAX_VALUES: usize = 1_024;
 const MAX_EXAMPLES: usize = 3;
 const MAX_SLICES: usize = 3;
+/// Traces after which a new version is reported that fewer than [`MAX_EXAMPLES`] traces show.
+const MAX_PASSED: usize = 20;
 
 /// Measurements of one trace of the uniform sample.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -93,6 +95,28 @@ pub struct SliceShift {
     pub samples: u64,
 }
 
+/// Version or schema that was not seen before.
+#[derive(Debug, Clone)]
+struct NewVersion {
+    what: String,
+    value: String,
+    before: String,
+    since: u64,
+    /// Traces that have it, and all since the first of them.
+    shown_by: usize,
+    passed: usize,
+}
+
+impl NewVersion {
+    fn is_in(&self, sample: &DriftSample) -> bool {
+        sample.identities.iter().any(|(what, value)| *what == self.what && *value == self.value)
+    }
+
+    fn is_settled(&self) -> bool {
+        self.shown_by >= MAX_EXAMPLES || self.passed >= MAX_PASSED
+    }
+}
+
 /// Monitors of every signal.
 #[derive(Debug, Default)]
 pub struct DriftBoard {
@@ -101,6 +125,8 @@ pub struct DriftBoard {
     tools: MixMonitor,
     skills: MixMonitor,
     versions: BTreeMap<String, BTreeSet<String>>,
+    /// New values whose alarm waits for further traces.
+    new_versions: Vec<NewVersion>,
     /// Quantities that are compared with a reference run.
     references: BTreeMap<String, ReferenceLevel>,
     recent: VecDeque<DriftSample>,
@@ -116,6 +142,11 @@ impl DriftBoard {
             self.skills = MixMonitor::with_reference(skills);
         }
         self
+    }
+
+    /// Compares the mixes of tools and skills with those of a past window.
+    pub fn with_past_window(self, window_s: u64) -> Self {
+        Self { tools: MixMonitor::over_window(window_s), skills: MixMonitor::over_window(window_s), ..self }
     }
 
     /// Compares quantities with those of a reference run too, whose values are given by name. Too few values are left out.
@@ -210,29 +241,52 @@ impl DriftBoard {
         }
     }
 
+    /// Notes values that were not seen before. An alarm waits for as many traces as it names, or until enough others have passed.
     fn add_versions(&mut self, sample: &DriftSample, alarms: &mut Vec<DriftAlarm>) {
         for (what, value) in &sample.identities {
             let Some(seen) = bounded(&mut self.versions, what) else { continue };
             if seen.len() >= MAX_VALUES || seen.contains(value) {
                 continue;
             }
-            let before: Vec<String> = seen.iter().cloned().collect();
-            seen.insert(value.clone());
             // The first value is what counts as usual.
-            if before.is_empty() {
-                continue;
+            if !seen.is_empty() {
+                let before = seen.iter().rev().take(MAX_SLICES).cloned().collect::<Vec<_>>().join(", ");
+                let (what, value) = (what.clone(), value.clone());
+                self.new_versions.push(NewVersion { what, value, before, since: sample.at, shown_by: 0, passed: 0 });
             }
-            alarms.push(DriftAlarm {
-                signal: DriftSignal::Version { what: what.clone() },
-                since: sample.at,
-                found: sample.at,
-                before: before.iter().rev().take(MAX_SLICES).cloned().collect::<Vec<_>>().join(", "),
-                after: value.clone(),
-                samples: 1,
-                detector: "new value",
-                slices: vec![],
-                examples: vec![sample.trace.clone()],
-            });
+            seen.insert(value.clone());
+        }
+        for version in &mut self.new_versions {
+            version.passed += 1;
+            version.shown_by += usize::from(version.is_in(sample));
+        }
+        let (settled, waiting): (Vec<NewVersion>, Vec<NewVersion>) =
+            std::mem::take(&mut self.new_versions).into_iter().partition(NewVersion::is_settled);
+        self.new_versions = waiting;
+        alarms.extend(settled.iter().map(|version| self.version_alarm(version)));
+    }
+
+    /// Returns the alarms on new versions that too few traces have shown so far.
+    pub fn unsettled(&self) -> Vec<DriftAlarm> {
+        self.new_versions.iter().map(|version| self.version_alarm(version)).collect()
+    }
+
+    fn version_alarm(&self, version: &NewVersion) -> DriftAlarm {
+        let measure = |sample: &DriftSample| {
+            let is_known = sample.identities.iter().any(|(what, _)| *what == version.what);
+            is_known.then(|| f64::from(u8::from(version.is_in(sample))))
+        };
+        DriftAlarm {
+            signal: DriftSignal::Version { what: version.what.clone() },
+            since: version.since,
+            // The first trace shows the change; the others are examples.
+            found: version.since,
+            before: version.before.clone(),
+            after: version.value.clone(),
+            samples: version.shown_by as u64,
+            detector: "new value",
+            slices: self.slice_shifts(version.since, Worse::Higher, &measure).into_iter().filter(|slice| slice.after > 0.0).collect(),
+            examples: self.examples(version.since, |sample| version.is_in(sample)),
         }
     }
 
@@ -347,10 +401,27 @@ mod tests {
         assert_eq!(rate.slices[0].slice, "agent trader");
         assert!(rate.slices[0].after < 0.75 && rate.slices[0].before > Some(0.9), "{rate:?}");
         assert_eq!(rate.examples.len(), 3);
-        assert_eq!(
-            (alarms[0].before.as_str(), alarms[0].after.as_str(), alarms[0].examples.as_slice()),
-            ("m-1", "m-2", &["t2000".to_owned()][..])
-        );
+        let version = &alarms[0];
+        assert_eq!((version.before.as_str(), version.after.as_str(), version.since), ("m-1", "m-2", 2_000));
+        assert_eq!(version.examples, ["t2002", "t2001", "t2000"]);
+        assert!(!version.slices.is_empty() && version.slices.iter().all(|slice| slice.before == Some(0.0) && slice.after == 1.0));
+    }
+
+    #[test]
+    fn a_version_that_one_trace_shows_is_reported() {
+        let mut board = DriftBoard::default();
+        let mut stream = samples(100);
+        stream[50].identities[0].1 = "m-9".into();
+        let mut settled = vec![];
+        for (n, sample) in stream.into_iter().enumerate() {
+            let alarms = board.add(sample);
+            let waiting = board.unsettled();
+            assert_eq!(waiting.len(), usize::from((50..69).contains(&n)), "sample {n}");
+            settled.extend(alarms.into_iter().map(|alarm| (n, alarm)));
+        }
+        let [(at, alarm)] = &settled[..] else { panic!("{settled:?}") };
+        assert_eq!((*at, alarm.since, alarm.found, alarm.samples, alarm.examples.as_slice()), (69, 50, 50, 1, &["t50".to_owned()][..]));
+        assert_eq!(alarm.slices.len(), 1, "the agent of the trace and no other: {alarm:?}");
     }
 
     #[test]

@@ -43,6 +43,10 @@ pub struct UsageSection {
 #[derive(Debug)]
 pub struct ProductionSummary {
     pub window: GateWindow,
+    /// Verdict of `watch --once` on the window.
+    pub verdict: Verdict,
+    /// Sentences that a reader must know to read the figures, as `watch` prints them: contradictions and missing evidence too.
+    pub notes: Vec<String>,
     /// Seconds since 1970: begin and end of the window.
     pub from_s: u64,
     pub now_s: u64,
@@ -71,6 +75,7 @@ pub fn production_page(summary: Result<&ProductionSummary, &str>) -> String {
         Ok(summary) => html! {
             h1 { "Production" }
             (windows(summary))
+            (outcome(summary))
             (gates(&summary.verdicts))
             (drift(summary))
             (cost(summary))
@@ -90,6 +95,19 @@ fn windows(summary: &ProductionSummary) -> Markup {
             "until " (summary.now)
         }
         p { (summary.kept) " traces kept, " (summary.sampled) " of them in the uniform sample; about " (format!("{:.0}", summary.estimated)) " in all" }
+    }
+}
+
+/// Shows the verdict on the window, with everything that takes a pass away although all gates are met.
+fn outcome(summary: &ProductionSummary) -> Markup {
+    let exit = match summary.verdict {
+        Verdict::Missed => 1,
+        Verdict::NoEvidence => 3,
+        Verdict::Met => 0,
+    };
+    html! {
+        p { "Verdict: " (verdict_badge(summary.verdict)) " " code { "bardo-eval watch --once" } " exits with " (exit) }
+        ul { @for note in &summary.notes { li { (shown(note)) } } }
     }
 }
 

@@ -69,6 +69,8 @@ fn alarms_with_hostile_texts_stay_text() {
         let name = alarm.signal.name();
         let page = production_page(Ok(&ProductionSummary {
             window: GateWindow::Day,
+            verdict: model::Verdict::NoEvidence,
+            notes: vec![text.clone()],
             from_s: 0,
             now_s: 100,
             now: "now".into(),
@@ -91,5 +93,6 @@ fn alarms_with_hostile_texts_stay_text() {
         }));
         assert!(!is_harmed(&page), "{page}");
         assert!(page.contains("since when a change is suspected"), "the alarm is drawn");
+        assert!(page.contains("exits with 3"), "{page}");
     }
 }

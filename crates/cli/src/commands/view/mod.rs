@@ -71,7 +71,7 @@ async fn serve(io: &CliOutput, source: &WorkspaceSource, workspace: Workspace, a
     let reports = StoredReports {
         store: args.store.store.clone(),
         workspace: workspace.clone(),
-        production: ProductionReader::new(args.traces.traces.clone()),
+        production: ProductionReader::new(args.traces.traces.clone(), args.store.store.clone()),
     };
     let sources = ViewerSources { workspace, label: source.label(), reports: Arc::new(reports) };
     let stop = async {

@@ -1,11 +1,13 @@
 //! Production traffic for the viewer, from the store of traces.
 
 use super::super::collect::unix_ms;
+use super::super::traffic::referred_replay;
+use crate::report::WatchReport;
 use ::run::Clock;
 use ::score::drift::DriftAlarm;
 use campaign::{DriftReplay, ProductionReport, ReportWindow};
 use foreign::TraceFacts;
-use model::{GateWindow, Score, Workspace};
+use model::{GateWindow, Score, UserError, Workspace};
 use serve::pages::{ProductionSummary, SignalCourse, UsageEntry, UsageSection};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -22,13 +24,16 @@ const MAX_ALARMS: usize = 1_000;
 
 /// Store of traces, and the changes that were found in it so far.
 pub(super) struct ProductionReader {
-    pub traces: StoreLocation,
-    pub drift: Mutex<(DriftReplay, Vec<DriftAlarm>)>,
+    traces: StoreLocation,
+    /// Store of runs, which has the reference.
+    runs: StoreLocation,
+    /// Absent until a page is read.
+    drift: Mutex<Option<(DriftReplay, Vec<DriftAlarm>)>>,
 }
 
 impl ProductionReader {
-    pub(super) fn new(traces: StoreLocation) -> Self {
-        Self { traces, drift: Mutex::default() }
+    pub(super) fn new(traces: StoreLocation, runs: StoreLocation) -> Self {
+        Self { traces, runs, drift: Mutex::default() }
     }
 
     /// Reads a window; `Err` says why there is nothing to show.
@@ -40,23 +45,26 @@ impl ProductionReader {
         let found = ProductionStore::open_existing(&self.traces).map_err(|error| error.to_string())?;
         let store = found.ok_or_else(missing)?;
         let span = ReportWindow { now_s: unix_ms(Clock::system()) / 1000, length_s: window.seconds() };
-        let made = self.alarms(workspace, &store, span).and_then(|alarms| {
-            let report = ProductionReport::read(workspace, &store, span)?;
-            let courses = signal_courses(&store, span, &alarms)?;
-            Ok(summary(window, &report, alarms, courses))
+        let alarms = self.alarms(workspace, &store).map_err(|error| error.to_string())?;
+        let made = ProductionReport::read(workspace, &store, span).and_then(|report| {
+            let shown = WatchReport::new(&report, &alarms, window);
+            let courses = signal_courses(&store, span, &shown.alarms)?;
+            Ok(summary(&shown, courses))
         });
         made.map_err(|error: StoreError| error.to_string())
     }
 
-    /// Returns the alarms of the window, the newest first.
-    fn alarms(&self, workspace: &Workspace, store: &ProductionStore, span: ReportWindow) -> Result<Vec<DriftAlarm>, StoreError> {
+    /// Returns all alarms, as `watch` finds them.
+    fn alarms(&self, workspace: &Workspace, store: &ProductionStore) -> Result<Vec<DriftAlarm>, UserError> {
         let mut drift = self.drift.lock().unwrap_or_else(PoisonError::into_inner);
-        let (replay, found) = &mut *drift;
+        let (replay, found) = match &mut *drift {
+            Some(drift) => drift,
+            none => none.insert((referred_replay(workspace, None, &self.runs)?, vec![])),
+        };
         found.extend(replay.advance(workspace, store)?);
         let excess = found.len().saturating_sub(MAX_ALARMS);
         found.drain(..excess);
-        let from = span.now_s.saturating_sub(span.length_s);
-        Ok(found.iter().rev().filter(|alarm| alarm.found > from).cloned().collect())
+        Ok(found.iter().cloned().chain(replay.unsettled()).collect())
     }
 }
 
@@ -68,7 +76,7 @@ struct CourseSums {
 }
 
 /// Returns the pass rate of every scorer and the mean latency in parts of the window, from the uniform sample, those with an alarm first.
-fn signal_courses(store: &ProductionStore, span: ReportWindow, alarms: &[DriftAlarm]) -> Result<Vec<SignalCourse>, StoreError> {
+fn signal_courses(store: &ProductionStore, span: ReportWindow, alarms: &[&DriftAlarm]) -> Result<Vec<SignalCourse>, StoreError> {
     let from = span.now_s.saturating_sub(span.length_s);
     let mut sums: BTreeMap<String, CourseSums> = BTreeMap::new();
     let mut after = 0;
@@ -110,9 +118,12 @@ fn signal_courses(store: &ProductionStore, span: ReportWindow, alarms: &[DriftAl
     Ok(courses)
 }
 
-fn summary(window: GateWindow, report: &ProductionReport, alarms: Vec<DriftAlarm>, courses: Vec<SignalCourse>) -> ProductionSummary {
+fn summary(shown: &WatchReport<'_>, courses: Vec<SignalCourse>) -> ProductionSummary {
+    let report = shown.report;
     ProductionSummary {
-        window,
+        window: shown.window,
+        verdict: report.verdict(!shown.alarms.is_empty()),
+        notes: shown.notes(),
         from_s: report.window.now_s.saturating_sub(report.window.length_s),
         now_s: report.window.now_s,
         now: time_text(report.window.now_s),
@@ -120,7 +131,7 @@ fn summary(window: GateWindow, report: &ProductionReport, alarms: Vec<DriftAlarm
         sampled: report.sampled,
         estimated: report.estimated_traces,
         verdicts: report.verdicts.clone(),
-        alarms: alarms.into_iter().map(|alarm| (time_text(alarm.since), alarm)).collect(),
+        alarms: shown.alarms.iter().map(|alarm| (time_text(alarm.since), (*alarm).clone())).collect(),
         courses,
         total_usd: report.usage.total_usd,
         usd_per_completed: report.usage.usd_per_completed(),

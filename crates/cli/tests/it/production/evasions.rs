@@ -3,6 +3,7 @@
 use super::KEEP_ALL;
 use super::collecting::{CollectProcess, tool_trace, write_trace};
 use crate::harness::TestFolder;
+use crate::view::page_of;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -158,6 +159,71 @@ fn a_trace_with_refused_spans_cannot_be_scored() {
     folder.run(&["watch", "--once"]).assert_exit(3).assert_stdout("1 trace cannot be scored");
 }
 
+/// Returns the rules that kept a trace.
+fn reasons(folder: &TestFolder, n: u64) -> String {
+    let file = rusqlite::Connection::open(folder.path(".bardo-eval/production.sqlite")).unwrap();
+    let id = u128::from(n + 1).to_be_bytes();
+    file.query_row("SELECT reasons FROM traces WHERE trace = ?1", [&id[..]], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn spans_in_circles_or_below_many_others_hide_nothing() {
+    let folder = one_gate();
+    collect(&folder, 3);
+    folder.run(&["watch", "--once"]).assert_exit(0);
+    folder.write("evals/production.yaml", KEEP_BY_RULE);
+    let collector = CollectProcess::start(&folder, &[]);
+    // A large payment that is its own parent.
+    let mut circle = spans(&write_trace(7, json!({ "status": "success" })));
+    circle[2]["parentSpanId"] = circle[2]["spanId"].clone();
+    circle[2]["attributes"][3]["value"]["stringValue"] = json!({ "amount_usd": "50000" }).to_string().into();
+    assert_eq!(collector.post(&request(circle)).0, 200);
+    // A read below eighty other spans.
+    let mut deep = spans(&tool_trace(8)).as_array().unwrap().clone();
+    for n in 0_u64..80 {
+        let mut step = deep[0].clone();
+        step["name"] = "step".into();
+        step["attributes"] = json!([]);
+        step["spanId"] = format!("{:016x}", 100 + n).into();
+        step["parentSpanId"] = if n == 0 { deep[0]["spanId"].clone() } else { format!("{:016x}", 99 + n).into() };
+        deep.push(step);
+    }
+    deep[2]["parentSpanId"] = format!("{:016x}", 179).into();
+    assert_eq!(collector.post(&request(deep.into())).0, 200);
+    collector.wait_for_kept(5);
+    drop(collector);
+    assert_eq!((reasons(&folder, 7).as_str(), reasons(&folder, 8).as_str()), ("incomplete large_write", "incomplete"));
+    folder.run(&["watch", "--once"]).assert_exit(3).assert_stdout("2 traces cannot be scored");
+}
+
+/// Everything that takes the pass away from `watch` takes it away on the page.
+#[test]
+fn the_viewer_shows_the_verdict_of_watch() {
+    let folder = one_gate();
+    // The viewer opens with a store of runs.
+    folder.run(&["run", "--suite", "behavior", "--subject", "reference", "--limit", "1"]);
+    collect(&folder, 3);
+    let page = |exit: i32, text: &str| {
+        folder.run(&["watch", "--once"]).assert_exit(exit);
+        let page = page_of(&folder, "/production");
+        assert!(page.contains(&format!("exits with {exit}")) && page.contains(text), "exit {exit}, {text}: {page}");
+    };
+    page(0, "agent_behavioral_invariants");
+    let file = rusqlite::Connection::open(folder.path(".bardo-eval/production.sqlite")).unwrap();
+    let change = |sql: &str| file.execute_batch(sql).unwrap();
+    change("UPDATE marks SET at = at - 3600");
+    page(3, "no collector has worked since");
+    change("UPDATE marks SET at = at + 3600");
+    let fact = |key: &str, value: &str| change(&format!("UPDATE traces SET facts = json_set(facts, '$.{key}', json('{value}'))"));
+    fact("undecoded", "[\"0x1: no receipt\"]");
+    page(3, "effects of 3 traces are not known, such as 0x1: no receipt");
+    fact("undecoded", "[]");
+    fact("ignored_claims", "2");
+    page(0, "only spans state");
+    fact("contradictions", "[\"0x2 failed, and its call says that it succeeded\"]");
+    page(1, "0x2 failed");
+}
+
 /// Compresses zeros to about a thousandth: stored blocks would be as long as the zeros.
 fn gzip_bomb(megabytes: u32) -> Vec<u8> {
     use std::io::Write;
@@ -189,8 +255,7 @@ fn hostile_bodies_leave_the_memory_of_the_collector_flat() {
     let many = format!("{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{span}]}}]}}]}}");
     let large = vec![b' '; 100 << 20];
     for _ in 0..5 {
-        let status = collector.post_bytes("", &large);
-        assert!(status == 413 || status == 0, "{status}");
+        assert_eq!(collector.post_bytes("", &large), 413);
         assert_eq!(collector.post_bytes("content-encoding: gzip\r\n", &bomb), 413);
         assert_eq!(collector.post_bytes("", many.as_bytes()), 200, "refused alone, in partialSuccess");
     }

@@ -116,3 +116,29 @@ fn a_judge_needs_settings_a_price_and_a_subject() {
     folder.write("evals/subjects/grader.yaml", priced + "\n");
     refused(&["--judge", "grader"]).assert_stderr("price");
 }
+
+/// A collector that is killed while its judge answers. What was paid for, or may have been, counts; each trace has one answer.
+#[test]
+fn judging_survives_kills_within_the_money_of_the_day() {
+    let url = chat::serve_chat(|_, _| {
+        std::thread::sleep(std::time::Duration::from_millis(60));
+        let mut reply = verdict("pass", 5);
+        reply["usage"] = chat::usage(4_000, 100);
+        reply
+    });
+    let folder = folder(&url, "0.5");
+    collect(&folder, 8, &[], "bardo_eval_traces_kept_total 8\n");
+    for kill in 0..6 {
+        let mut collector = CollectProcess::start(&folder, &["--judge", "grader"]);
+        std::thread::sleep(std::time::Duration::from_millis(20 + kill * 35));
+        collector.kill();
+    }
+    collect(&folder, 8, &["--judge", "grader"], "bardo_eval_traces_judged_total 8\n");
+    let (verdict, cost) = gate(&folder, &[]);
+    assert_eq!((verdict.as_str(), &cost["judged"]), ("met", &json!(8)), "{cost}");
+    let file = rusqlite::Connection::open(folder.path(".bardo-eval/production.sqlite")).unwrap();
+    let number = |sql: &str| -> u64 { file.query_row(sql, [], |row| row.get(0)).unwrap() };
+    assert_eq!(number("SELECT count(*) FROM judgements"), 8);
+    assert_eq!(number("SELECT count(DISTINCT trace) FROM judgements"), 8);
+    assert!(cost["spent_usd"].as_f64().unwrap() >= 8.0 * 0.0041, "answers and open calls are paid for: {cost}");
+}

@@ -1,6 +1,6 @@
 //! The collector killed at any moment: no acknowledged span is lost, and none is counted twice.
 
-use super::collecting::CollectProcess;
+use super::collecting::{CollectProcess, tool_trace};
 use crate::harness::TestFolder;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -92,4 +92,60 @@ impl Probe<'_> {
     fn post(&self, body: &str) -> u16 {
         super::collecting::post_to(self.at, body).0
     }
+}
+
+fn store(folder: &TestFolder) -> rusqlite::Connection {
+    rusqlite::Connection::open(folder.path(".bardo-eval/production.sqlite")).unwrap()
+}
+
+fn number(folder: &TestFolder, sql: &str) -> u64 {
+    store(folder).query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+fn assert_intact(folder: &TestFolder) {
+    let check: String = store(folder).pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap();
+    assert_eq!(check, "ok");
+}
+
+/// Starts a collector several times and kills it after a time that grows.
+fn kill_often(folder: &TestFolder, times: u64, step_ms: u64) {
+    for kill in 0..times {
+        let mut collector = CollectProcess::start(folder, &[]);
+        std::thread::sleep(Duration::from_millis(5 + kill * step_ms));
+        collector.kill();
+    }
+}
+
+#[test]
+fn decisions_and_removals_survive_kills_and_count_once() {
+    const TRACES: u64 = 600;
+    let folder = TestFolder::with_reference();
+    folder.write("evals/production.yaml", super::KEEP_ALL);
+    let mut collector = CollectProcess::start(&folder, &[]);
+    for n in 0..TRACES {
+        assert_eq!(collector.post(&tool_trace(n)).0, 200);
+    }
+    collector.kill();
+    // Every start finds settled traces and begins with its decisions.
+    kill_often(&folder, 10, 40);
+    let collector = CollectProcess::start(&folder, &[]);
+    collector.wait_for("bardo_eval_open_traces 0\n");
+    drop(collector);
+    assert_intact(&folder);
+    assert_eq!(number(&folder, "SELECT count(*) FROM traces"), TRACES);
+    assert_eq!(number(&folder, "SELECT n FROM counters WHERE what = 'traces_kept'"), TRACES, "each trace is decided once");
+    assert_eq!(number(&folder, "SELECT count(*) FROM spans"), 3 * TRACES);
+    // Half of the traces become too old; the first step of a collector removes them.
+    store(&folder).execute_batch("UPDATE traces SET decided_ms = decided_ms - 40 * 86400000 WHERE seq % 2 = 0").unwrap();
+    kill_often(&folder, 10, 10);
+    let collector = CollectProcess::start(&folder, &[]);
+    let started = std::time::Instant::now();
+    while number(&folder, "SELECT count(*) FROM traces") > TRACES / 2 {
+        assert!(started.elapsed() < Duration::from_secs(60), "old traces are still there");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    drop(collector);
+    assert_intact(&folder);
+    assert_eq!(number(&folder, "SELECT count(*) FROM traces WHERE seq % 2 = 1"), TRACES / 2, "no other trace is removed");
+    assert_eq!(number(&folder, "SELECT count(*) FROM spans WHERE trace NOT IN (SELECT trace FROM traces)"), 0);
 }

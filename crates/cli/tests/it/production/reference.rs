@@ -29,5 +29,7 @@ fn traffic_with_other_tools_than_the_run_is_found_from_its_begin() {
     assert_eq!(changes(&folder, &["--reference", &run]), ["tools"], "a replay gives the same");
     folder.write("evals/production.yaml", format!("{}reference: {run}\n", super::KEEP_ALL));
     assert_eq!(changes(&folder, &[]), ["tools"]);
+    let page = crate::view::page_of(&folder, "/production");
+    assert!(page.contains("mix of tools") && page.contains("exits with 1"), "the viewer compares with the same run: {page}");
     folder.run(&["watch", "--once", "--reference", "nosuchrun"]).assert_exit(2);
 }
