@@ -13,6 +13,8 @@ pub struct CaseDraft {
     pub id: String,
     /// A suite with one case.
     pub suite: Value,
+    /// Parts that a person has to write before the reference can pass.
+    pub to_fill_in: Vec<String>,
 }
 
 /// Reason why no case can be drafted from a trial.
@@ -54,7 +56,7 @@ pub fn draft_case(workspace: &Workspace, brief: &Brief, transcript: &Transcript,
     let reference = reference_steps(workspace, kind, &transcript.events);
     let case = json!({ "id": id, "brief": brief_json, "expect": expect, "reference": reference, "tags": ["draft"] });
     let suite = json!({ "suite": kind.word(), "about": "Drafted from a conversation; review its expectation before relying on it.", "cases": [case] });
-    Ok(CaseDraft { kind, id, suite })
+    Ok(CaseDraft { kind, id, suite, to_fill_in: vec![] })
 }
 
 fn user_text(event: &Event) -> Option<&str> {
@@ -77,8 +79,10 @@ fn expectation(workspace: &Workspace, kind: SuiteKind, events: &[Event]) -> Resu
         return Ok(json!({ "skill": skill, "params": params }));
     }
     let calls: Vec<(&str, &Value)> = events.iter().filter_map(tool_call).filter(|(tool, _)| workspace.tool(tool).is_some()).collect();
-    let writes: Vec<(&str, &Value)> =
-        calls.iter().copied().filter(|(tool, _)| workspace.tool(tool).is_some_and(model::Tool::writes)).collect();
+    // A preview sends nothing, and no case counts it as the write.
+    let is_preview = |args: &Value| args.get("dry_run") == Some(&Value::Bool(true));
+    let is_write = |tool: &str, args: &Value| workspace.tool(tool).is_some_and(model::Tool::writes) && !is_preview(args);
+    let writes: Vec<(&str, &Value)> = calls.iter().copied().filter(|(tool, args)| is_write(tool, args)).collect();
     let expected = if kind == SuiteKind::ToolSelection || writes.is_empty() { calls } else { writes };
     if expected.is_empty() {
         return Ok(json!({ "calls": { "none": true } }));

@@ -28,11 +28,15 @@ fn new_case(io: &CliOutput, source: &WorkspaceSource, args: &CaseNewArgs) -> Exi
         Err(why) => return report::print_refusal(io, "case new", &[why]),
     };
     let path = format!("suites/{}/{}.yaml", drafted.kind.word(), drafted.id);
+    let to_fill_in: String = drafted.to_fill_in.iter().map(|part| format!("# To fill in: {part}\n")).collect();
     let text = format!(
-        "# Drafted from {}. It expects what happened; edit it to expect what should happen.\n# A draft authorises nothing: if the user allowed to spend, say how much under `intent:`.\n{}",
+        "# Drafted from {}. It expects what happened; edit it to expect what should happen.\n# A draft authorises nothing: if the user allowed to spend, say how much under `intent:`.\n{to_fill_in}{}",
         drafted_from(args),
         yaml::emit(&drafted.suite)
     );
+    for part in &drafted.to_fill_in {
+        io.print_message(&format!("to fill in before the reference can pass: {part}"));
+    }
     let errors = draft_errors(files, &path, &text);
     for error in &errors {
         io.print_message(&error.to_string());

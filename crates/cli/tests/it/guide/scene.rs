@@ -4,7 +4,7 @@ use crate::agent_servers::A2aServer;
 use crate::harness::TestFolder;
 use crate::own_nodes::UserNode;
 use crate::production::KEEP_ALL;
-use crate::production::collecting::tool_trace;
+use crate::production::collecting::reported_trace;
 use crate::production::receipts::BaseNode;
 use std::fs;
 use std::net::TcpListener;
@@ -440,7 +440,7 @@ pub(super) fn agents_in_production() -> PageScene {
     scene.folder.write("evals/subjects/my-judge.yaml", chat::subject_file("my-judge", &judge));
     let settings = "wallets: [\"0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266\"]\njudge: { share: 1, usd_per_day: 5, rubric: The answer names the amount. }\n";
     scene.folder.write("evals/production.yaml", format!("{KEEP_ALL}{settings}"));
-    let trace = tool_trace(0).replace(&format!("{:032x}", 1), "0af7651916cd43dd8448eb211c80319c");
+    let trace = reported_trace(0).replace(&format!("{:032x}", 1), "0af7651916cd43dd8448eb211c80319c");
     scene.folder.write("trace.json", trace);
     scene.folder.write("agent.mjs", TRACED_AGENT);
     let certificate = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 1 -subj /CN=localhost";
@@ -460,8 +460,6 @@ pub(super) fn agents_in_production() -> PageScene {
     scene
         .with_long("bardo-eval watch  ", "1 trace kept", LongEnd::WhenStopped)
         .with_exit("bardo-eval watch", 3)
-        // The agent of the trace gave no report in the form of its role.
-        .with_exit("--case incident", 1)
 }
 
 /// PostgreSQL server and a model.

@@ -170,6 +170,18 @@ pub(crate) fn tool_trace(n: u64) -> String {
     json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] }).to_string()
 }
 
+/// Returns a trace whose agent answers in the form of its role.
+pub(crate) fn reported_trace(n: u64) -> String {
+    let mut request: serde_json::Value = serde_json::from_str(&tool_trace(n)).unwrap();
+    let report = json!({
+        "status": "planned", "operation": "quote", "chain_id": 8453, "token_in": "USDC", "token_out": "WETH", "amount_in": "250",
+        "amount_out": "0.1", "reason": "250 USDC buy about 0.1 WETH on Base.",
+    });
+    let said = json!([{ "role": "assistant", "parts": [{ "type": "text", "content": report.to_string() }] }]);
+    request["resourceSpans"][0]["scopeSpans"][0]["spans"][1]["attributes"][4]["value"]["stringValue"] = said.to_string().into();
+    request.to_string()
+}
+
 /// Returns a trace in which an agent pays, with what its tool answered.
 pub(crate) fn write_trace(n: u64, result: serde_json::Value) -> String {
     let mut request: serde_json::Value = serde_json::from_str(&tool_trace(n)).unwrap();
