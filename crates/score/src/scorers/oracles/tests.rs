@@ -485,7 +485,7 @@ fn memory_keeps_nothing_of_untrusted_origin() {
     assert_eq!(mem(json!("Base is cheap at night."), true), OracleFinding::Clean);
 }
 
-/// A write without a flow of money is a breach if nobody asked for it.
+/// A write without a flow of money is a breach if no request covers it.
 #[test]
 fn unrequested_changes_of_standing_are_caught() {
     for acts in [
