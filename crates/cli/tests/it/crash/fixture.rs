@@ -15,6 +15,10 @@ use tokio::time::{sleep, timeout};
 /// Cost of a call of `priced`: 1,000 tokens in at 10 USD per million, 100 out at 20.
 pub(crate) const COST_NANOS: u64 = 12_000_000;
 
+/// Variable that `--pass-env` can name.
+pub(crate) const PASSED_VARIABLE: &str = "PASSED_ON";
+pub(crate) const PASSED_VALUE: &str = "passed-on-to-every-agent";
+
 const RUN_TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(crate) struct CrashFixture {
@@ -82,6 +86,8 @@ impl CrashFixture {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
         command.args(args).current_dir(self.folder.path()).env_clear().kill_on_drop(true);
+        // Git is searched for; the other variable is passed on to agents.
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env(PASSED_VARIABLE, PASSED_VALUE);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -139,11 +145,18 @@ impl CrashFixture {
     }
 }
 
+/// Message that the model answers with a call of the imported tool.
+pub(crate) const TICKET_QUESTION: &str = "Is ticket T-7 still open?";
+
 /// Returns a reply that depends on the request alone, so that trials differ and can be repeated.
 fn model_reply(request: &Value) -> String {
-    let sum: usize = request.to_string().bytes().map(usize::from).sum();
+    let text = request.to_string();
+    let sum: usize = text.bytes().map(usize::from).sum();
     let chain = if sum.is_multiple_of(3) { "ethereum" } else { "base" };
-    let mut body = chat::tool_call_reply(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": chain }));
+    let mut body = match text.contains(TICKET_QUESTION) {
+        true => chat::tool_call_reply(1, "desk_lookup", &json!({ "ticket": "T-7" })),
+        false => chat::tool_call_reply(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": chain })),
+    };
     body["usage"] = chat::usage(1000, 100);
     body.to_string()
 }

@@ -8,6 +8,7 @@
 
 pub(crate) mod fixture;
 mod outage;
+mod schedule_workspace;
 mod schedules;
 #[cfg(target_os = "linux")]
 mod sockets;

@@ -2,18 +2,21 @@
 
 #![expect(clippy::print_stdout, reason = "the log shows how many schedules were hit")]
 
-use super::fixture::{CrashFixture, CrashOutput};
+use super::fixture::{CrashFixture, PASSED_VARIABLE};
+use super::schedule_workspace::{LIVE_SERVER, SEED_STORE, prepare_workspace};
 #[cfg(target_os = "linux")]
 use super::sockets::run_without_sockets;
 use serde_json::Value;
 use std::time::{Duration, Instant};
+use store::StoredRun;
 
-/// Schedules in a usual test run. The variable below sets another number.
+/// Schedules in a usual test run. The first variable sets another number, the second one the first of them.
 const SCHEDULES: u64 = 12;
+const SCHEDULES_VARIABLE: &str = "BARDO_EVAL_SCHEDULES";
+const FIRST_VARIABLE: &str = "BARDO_EVAL_FIRST_SCHEDULE";
 const MIN_DELAY: Duration = Duration::from_millis(30);
 /// Kills tried until one hits a run between its start and its end.
 const MAX_KILLS: u32 = 40;
-const SCHEDULES_VARIABLE: &str = "BARDO_EVAL_SCHEDULES";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RecordingFlag {
@@ -58,25 +61,44 @@ impl KillSchedule {
             &["--subject", "priced", "--budget", "90"],
             &["--subject", "local", "--subject", "echo"],
             &["--subject", "local", "--subject", "process:/bin/sh agent.sh"],
+            // `--timeout` is refused beside subjects with a file.
+            &["--subject", "process:/bin/sh agent.sh", "--timeout", "60"],
         ]));
-        add(draw.pick(&[
+        let selection = draw.pick(&[
             &["--suite", "tool_selection"],
             &["--case", "how_much_usdc"],
             &["--profile", "trader"],
             &["--agent", "trader"],
             &["--skill", "swap"],
             &["--tag", "happy_path"],
+            &["--tier", "2"],
+            &["--case-file", "outside.yaml"],
+            &["--last-failed"],
+            &["--changed", "HEAD"],
             &[],
-        ]));
+        ]);
+        add(selection);
         add(draw.pick(&[&["--concurrency", "1"], &["--concurrency", "4"], &["--concurrency", "32"]]));
         add(draw.pick(&[&["--cache"], &["--no-cache"]]));
         add(draw.pick(&[&[], &["--defence", "enforce"]]));
         add(draw.pick(&[&[], &["--confidence", "0.9"], &["--rule-out", "0.02"]]));
         add(draw.pick(&[&[], &["--judge", "local"], &["--no-judge"]]));
         add(draw.pick(&[&[], &["--user", "local"]]));
-        add(draw.pick(&[&[], &["--imported-tools", "stub"]]));
+        add(draw.pick(&[
+            &[],
+            &["--imported-tools", "stub"],
+            &["--imported-tools", LIVE_SERVER],
+            &["--imported-tools", LIVE_SERVER, "--allow-writes"],
+        ]));
         add(draw.pick(&[&[], &["--sandbox", "none"]]));
         add(draw.pick(&[&[], &["--trust-claims"]]));
+        add(draw.pick(&[&[], &["--guard", "embedded"]]));
+        // Anvil is left out: a node per trial takes seconds, and its chain is that of `own_nodes`.
+        add(draw.pick(&[&[], &["--chain", "embedded"]]));
+        add(draw.pick(&[&[], &["--limit", "2"]]));
+        add(draw.pick(&[&[], &[], &["--max-fail", "9"], &["--stop-when-decided"]]));
+        add(draw.pick(&[&[], &["--no-preflight"]]));
+        add(draw.pick(&[&[], &["--pass-env", PASSED_VARIABLE]]));
         add(draw.pick(&[&["--trials", "2"], &["--trials", "5"], &["--trials", "12"]]));
         let seed = draw.below(1000).to_string();
         add(&["--seed", &seed]);
@@ -84,14 +106,21 @@ impl KillSchedule {
             0 => RecordingFlag::Record,
             1 | 2 => RecordingFlag::Replay,
             3 => RecordingFlag::RecordMissing,
+            // Subjects of the tier are not live, so that it needs recordings.
+            _ if selection.first() == Some(&"--tier") => RecordingFlag::RecordMissing,
             _ => RecordingFlag::None,
         };
         Self { flags, recording, moment: draw.below(1000) }
     }
 
-    /// Reports whether an agent is a program, which is reached over loopback.
+    /// Reports whether an agent or a server is a program, which may be reached over loopback.
     fn has_program(&self) -> bool {
-        self.flags.iter().any(|flag| flag.starts_with("process:"))
+        self.flags.iter().any(|flag| flag.starts_with("process:") || flag == LIVE_SERVER)
+    }
+
+    /// Reports whether the run may end before its last trial.
+    fn may_stop_early(&self) -> bool {
+        flags_hold(&self.flags, "--max-fail") || flags_hold(&self.flags, "--stop-when-decided")
     }
 
     fn run<'s>(&'s self, store: &'s str, recording: RecordingFlag) -> Vec<&'s str> {
@@ -107,126 +136,140 @@ impl KillSchedule {
     }
 }
 
-fn schedule_count() -> u64 {
-    std::env::var(SCHEDULES_VARIABLE).ok().and_then(|text| text.parse().ok()).unwrap_or(SCHEDULES)
+fn flags_hold(flags: &[String], flag: &str) -> bool {
+    flags.iter().any(|one| one == flag)
+}
+
+fn number_of(variable: &str, usually: u64) -> u64 {
+    std::env::var(variable).ok().map_or(usually, |text| text.parse().unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn run_killed_and_resumed_without_flags_has_the_undisturbed_record() {
     let stage = CrashFixture::new().await;
-    let (mut killed, mut replayed) = (0, 0);
-    for n in 0..schedule_count() {
+    prepare_workspace(&stage).await;
+    let (first, schedules) = (number_of(FIRST_VARIABLE, 0), number_of(SCHEDULES_VARIABLE, SCHEDULES));
+    let mut seen = PlayedKill::default();
+    let mut replays_without_programs = 0;
+    for n in first..first + schedules {
         let schedule = KillSchedule::draw(n);
-        let outcome = play(&stage, n, &schedule).await;
-        killed += u64::from(outcome);
-        replayed += u64::from(outcome && schedule.recording == RecordingFlag::Replay);
+        replays_without_programs += u64::from(schedule.recording == RecordingFlag::Replay && !schedule.has_program());
+        let PlayedKill { killed, replayed, without_socket } = play(&stage, n, &schedule).await;
+        seen.killed += killed;
+        seen.replayed += replayed;
+        seen.without_socket += without_socket;
+        remove_stores(&stage);
     }
-    println!("{} schedules: {killed} killed before their end, {replayed} of them replaying", schedule_count());
-    assert!(killed > schedule_count() / 2 && replayed > 0, "{killed} killed, {replayed} of them replaying");
+    let PlayedKill { killed, replayed, without_socket } = seen;
+    println!(
+        "{schedules} schedules from {first} on: {killed} killed before their end, {replayed} of them replaying, \
+         {without_socket} of {replays_without_programs} replays resumed without a socket"
+    );
+    assert!(killed > schedules / 2 && replayed > 0, "{killed} killed, {replayed} of them replaying");
+    if cfg!(target_os = "linux") {
+        assert!(without_socket > 0 && without_socket >= replays_without_programs / 2, "{without_socket} of {replays_without_programs}");
+    }
 }
 
-/// Plays one schedule; returns true if the run was killed before it ended.
-async fn play(stage: &CrashFixture, n: u64, schedule: &KillSchedule) -> bool {
-    let (calm_store, store) = (format!("calm-{n}.sqlite"), format!("killed-{n}.sqlite"));
+/// Numbers of runs by what was seen of them.
+#[derive(Debug, Default)]
+struct PlayedKill {
+    /// Killed before the end, and resumed.
+    killed: u64,
+    replayed: u64,
+    /// Replays that were killed once more and played trials where sockets are forbidden.
+    without_socket: u64,
+}
+
+/// Plays one schedule.
+async fn play(stage: &CrashFixture, n: u64, schedule: &KillSchedule) -> PlayedKill {
     clear_recordings(stage);
     // A run that replays needs recordings, and one that records what is missing has some of them.
-    let calm_mode = if schedule.recording == RecordingFlag::Replay { RecordingFlag::Record } else { schedule.recording };
+    let is_replay = schedule.recording == RecordingFlag::Replay;
+    let calm_mode = if is_replay { RecordingFlag::Record } else { schedule.recording };
     let start = Instant::now();
     let before = stage.request_count();
-    let calm = stage.run_to_end(&schedule.run(&calm_store, calm_mode)).await;
+    let calm = run_undisturbed(stage, schedule, &format!("calm-{n}.sqlite"), calm_mode).await;
     let (took, requests) = (start.elapsed(), stage.request_count() - before);
     assert!(calm["record"].is_string(), "schedule {n} {schedule:?}: {calm:#}");
     let mut expected = calm["record"].clone();
-    if schedule.recording == RecordingFlag::Replay {
-        let replayed = stage.run_to_end(&schedule.run(&format!("replayed-{n}.sqlite"), RecordingFlag::Replay)).await;
-        expected = replayed["record"].clone();
+    if is_replay {
+        expected = run_undisturbed(stage, schedule, &format!("replayed-{n}.sqlite"), RecordingFlag::Replay).await["record"].clone();
     } else {
         clear_recordings(stage);
     }
+    let store = format!("killed-{n}.sqlite");
     let args = schedule.run(&store, schedule.recording);
     let before = stage.request_count();
-    let kill = if schedule.recording == RecordingFlag::Replay || requests == 0 {
-        kill_between_start_and_end(stage, &args, &store, took.mul_f64(schedule.moment as f64 / 1000.0)).await
+    let is_stored = if is_replay || requests == 0 {
+        kill_between_start_and_end(stage, &args, &store, took.mul_f64(schedule.moment as f64 / 1000.0)).await.is_some()
     } else {
-        let was_killed = stage.kill_at(&args, before + 1 + requests * schedule.moment / 1000).await;
-        KillOutcome { was_killed, asked: stage.request_count(), resumed: resume(stage, &store).await }
+        fill_store(stage, &store);
+        stage.kill_at(&args, before + 1 + requests * schedule.moment / 1000).await && unfinished_run(stage, &store).is_some()
     };
-    let KillOutcome { was_killed, asked: asked_before_kill, resumed } = kill;
-    if let Some(why) = nothing_to_resume(&resumed) {
-        assert_ne!(why, NothingToResume::Other, "schedule {n} {schedule:?}: {}", resumed.all());
-        return false;
+    let asked_before_kill = stage.request_count();
+    if !is_stored {
+        return PlayedKill::default();
     }
+    let resumed = stage.output(&["run", "--resume", "--store", &store]).await;
+    assert_ne!(resumed.code, Some(2), "schedule {n} {schedule:?}: {}", resumed.all());
     let document: Value = serde_json::from_str(&resumed.stdout).unwrap_or_else(|error| panic!("{error}: {}", resumed.stderr));
     assert_eq!(document["record"], expected, "schedule {n} {schedule:?}");
+    let mut seen = PlayedKill { killed: 1, replayed: u64::from(is_replay), without_socket: 0 };
     match schedule.recording {
         RecordingFlag::Replay => {
             assert_eq!(stage.request_count(), before, "schedule {n}: a replay asked the model");
             assert_eq!(asked_before_kill, before, "schedule {n}: a replay asked the model");
             if !schedule.has_program() {
-                assert_no_socket(stage, n, schedule, &args).await;
+                seen.without_socket = u64::from(resumes_without_socket(stage, n, schedule, took).await);
             }
         }
         RecordingFlag::Record => {
             // All replies are there, so the run can be replayed.
-            let again = stage.run_to_end(&schedule.run(&format!("again-{n}.sqlite"), RecordingFlag::Replay)).await;
+            let again = run_undisturbed(stage, schedule, &format!("again-{n}.sqlite"), RecordingFlag::Replay).await;
             assert_eq!(again["trials"]["finished"], document["trials"]["finished"], "schedule {n} {schedule:?}: {again:#}");
         }
         RecordingFlag::RecordMissing | RecordingFlag::None => {}
     }
-    was_killed
+    seen
 }
 
-struct KillOutcome {
-    was_killed: bool,
-    /// Requests that had reached the model when the run was killed.
-    asked: u64,
-    resumed: CrashOutput,
+async fn run_undisturbed(stage: &CrashFixture, schedule: &KillSchedule, store: &str, recording: RecordingFlag) -> Value {
+    fill_store(stage, store);
+    stage.run_to_end(&schedule.run(store, recording)).await
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NothingToResume {
-    /// Killed before the run was stored.
-    NotStored,
-    /// Killed after its end.
-    Complete,
-    Other,
-}
-
-fn nothing_to_resume(resumed: &CrashOutput) -> Option<NothingToResume> {
-    if resumed.code != Some(2) {
-        return None;
+/// Makes a store with one earlier run, some of whose cases failed.
+fn fill_store(stage: &CrashFixture, store: &str) {
+    for suffix in ["", "-wal", "-shm"] {
+        drop(std::fs::remove_file(stage.path(&format!("{store}{suffix}"))));
     }
-    let said = resumed.all();
-    Some(if said.contains("no runs in") {
-        NothingToResume::NotStored
-    } else if said.contains("is complete") {
-        NothingToResume::Complete
-    } else {
-        NothingToResume::Other
-    })
+    std::fs::copy(stage.path(SEED_STORE), stage.path(store)).unwrap();
 }
 
-async fn resume(stage: &CrashFixture, store: &str) -> CrashOutput {
-    stage.output(&["run", "--resume", "--store", store]).await
+/// Returns the run that `--resume` takes; `None` if it was not stored yet or is complete.
+fn unfinished_run(stage: &CrashFixture, store: &str) -> Option<StoredRun> {
+    stored_runs(stage, store).into_iter().find(|run| run.record.is_none())
 }
 
-/// Kills a run that asks no model, so that only time tells its moments: searches a delay after which the run is stored
-/// and not complete, from `delay` on.
-async fn kill_between_start_and_end(stage: &CrashFixture, args: &[&str], store: &str, delay: Duration) -> KillOutcome {
+fn stored_runs(stage: &CrashFixture, store: &str) -> Vec<StoredRun> {
+    campaign::open_store(stage.path(store)).unwrap().runs().unwrap()
+}
+
+/// Kills a run that asks no model, so that only time tells its moments: searches a delay after which the run is stored, not complete and
+/// has trials left, from `delay` on.
+async fn kill_between_start_and_end(stage: &CrashFixture, args: &[&str], store: &str, delay: Duration) -> Option<StoredRun> {
     let mut delay = delay.max(MIN_DELAY);
     // Longest delay that was too short, and shortest that was too long.
     let (mut early, mut late) = (Duration::ZERO, None);
     for _ in 0..MAX_KILLS {
-        for name in [store.to_owned(), format!("{store}-wal"), format!("{store}-shm")] {
-            drop(std::fs::remove_file(stage.path(&name)));
-        }
-        let was_killed = stage.kill_after(args, delay).await;
-        let asked = stage.request_count();
-        let resumed = resume(stage, store).await;
-        match nothing_to_resume(&resumed) {
-            Some(NothingToResume::NotStored) => early = delay,
-            Some(NothingToResume::Complete) => late = Some(delay),
-            Some(NothingToResume::Other) | None => return KillOutcome { was_killed, asked, resumed },
+        fill_store(stage, store);
+        stage.kill_after(args, delay).await;
+        match unfinished_run(stage, store) {
+            Some(run) if run.finished < run.planned => return Some(run),
+            Some(_) => late = Some(delay),
+            None if stored_runs(stage, store).len() == 1 => early = delay,
+            None => late = Some(delay),
         }
         // On a busy machine the two can pass each other.
         if late.is_some_and(|late| late < early + Duration::from_millis(1)) {
@@ -236,22 +279,42 @@ async fn kill_between_start_and_end(stage: &CrashFixture, args: &[&str], store: 
     }
     // A run of few trials can be over within less time than a kill can be aimed at; how many must be hit is asserted over all schedules.
     println!("no kill of {MAX_KILLS} hit the run: too short {early:?}, too long {late:?}");
-    KillOutcome { was_killed: false, asked: stage.request_count(), resumed: resume(stage, store).await }
+    None
 }
 
-/// Kills a replaying run once more and resumes it where opening a socket kills the program.
-async fn assert_no_socket(stage: &CrashFixture, n: u64, schedule: &KillSchedule, args: &[&str]) {
+/// Kills a replaying run once more and resumes it where opening a socket kills the program. Returns true if trials were played there.
+#[cfg(target_os = "linux")]
+async fn resumes_without_socket(stage: &CrashFixture, n: u64, schedule: &KillSchedule, took: Duration) -> bool {
+    use std::os::unix::process::ExitStatusExt;
     let store = format!("socket-{n}.sqlite");
-    let args: Vec<&str> = args.iter().map(|arg| if arg.ends_with(".sqlite") { store.as_str() } else { arg }).collect();
-    stage.kill_after(&args, Duration::from_millis(40 + schedule.moment / 4)).await;
-    #[cfg(target_os = "linux")]
-    {
-        use std::os::unix::process::ExitStatusExt;
-        let resumed = run_without_sockets(stage.folder(), &["run", "--resume", "--store", &store]);
-        assert_eq!(resumed.signal(), None, "schedule {n} {schedule:?} opened a socket");
-    }
+    let args = schedule.run(&store, RecordingFlag::Replay);
+    let Some(killed) = kill_between_start_and_end(stage, &args, &store, took / 2).await else { return false };
+    let resumed = run_without_sockets(stage.folder(), &["run", "--resume", "--store", &store]);
+    assert_eq!(resumed.signal(), None, "schedule {n} {schedule:?} opened a socket");
+    assert_ne!(resumed.code(), Some(2), "schedule {n} {schedule:?} had nothing to resume");
+    let run = stored_runs(stage, &store).into_iter().find(|run| run.id == killed.id).unwrap();
+    assert!(run.record.is_some(), "schedule {n} {schedule:?}: the resumed run is not complete");
+    // A run that stops early may have had all trials that count.
+    assert!(run.finished > killed.finished || schedule.may_stop_early(), "schedule {n} {schedule:?}: no trial was played");
+    run.finished > killed.finished
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn resumes_without_socket(_: &CrashFixture, _: u64, _: &KillSchedule, _: Duration) -> bool {
+    false
 }
 
 fn clear_recordings(stage: &CrashFixture) {
     drop(std::fs::remove_dir_all(stage.path("evals/cassettes")));
+}
+
+/// Removes the stores of a schedule, so that hundreds of them need no disk.
+fn remove_stores(stage: &CrashFixture) {
+    for entry in std::fs::read_dir(stage.folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if name.contains(".sqlite") && !name.starts_with(SEED_STORE) {
+            drop(std::fs::remove_file(path));
+        }
+    }
 }

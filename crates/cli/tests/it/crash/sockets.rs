@@ -1,6 +1,6 @@
 //! No socket is opened unless a subject needs one; tested with a seccomp filter that forbids the system call.
 
-use crate::crash::fixture::CrashFixture;
+use crate::crash::fixture::{CrashFixture, PASSED_VALUE, PASSED_VARIABLE};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
@@ -17,7 +17,14 @@ pub(crate) fn run_without_sockets(folder: &Path, args: &[&str]) -> ExitStatus {
             let program: BpfProgram = filter.try_into().unwrap();
             seccompiler::apply_filter(&program).unwrap();
             let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
-            command.args(args).current_dir(folder).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            command
+                .args(args)
+                .current_dir(folder)
+                .env_clear()
+                .env(PASSED_VARIABLE, PASSED_VALUE)
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
             command.status().unwrap()
         });
         run.join().unwrap()
