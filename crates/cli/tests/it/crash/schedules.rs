@@ -166,8 +166,10 @@ async fn run_killed_and_resumed_without_flags_has_the_undisturbed_record() {
          {without_socket} of {replays_without_programs} replays resumed without a socket"
     );
     assert!(killed > schedules / 2 && replayed > 0, "{killed} killed, {replayed} of them replaying");
+    // The first schedules have such a replay; a part of a long run may have none.
+    assert!(replays_without_programs > 0 || first > 0, "no replay without a program");
     if cfg!(target_os = "linux") {
-        assert!(without_socket > 0 && without_socket >= replays_without_programs / 2, "{without_socket} of {replays_without_programs}");
+        assert!(without_socket >= replays_without_programs.div_ceil(2), "{without_socket} of {replays_without_programs}");
     }
 }
 
