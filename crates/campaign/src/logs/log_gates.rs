@@ -37,10 +37,14 @@ impl<'w> LogGates<'w> {
         Self { workspace, judge, subjects: BTreeSet::new(), judged: LogVerdicts::default() }
     }
 
-    /// Adds a recording. Those of cases that the workspace does not have are no evidence for its gates.
+    /// Adds a recording. Those of cases that the workspace does not have are no evidence for its gates; their misses are unread failures.
     pub fn add(&mut self, recording: &LogRecording, scored: &ScoredRecording) {
         let transcript = &recording.transcript;
-        let Some(case) = self.workspace.case(&transcript.case).filter(|_| scored.case == CaseKnowledge::Known) else { return };
+        let Some(case) = self.workspace.case(&transcript.case).filter(|_| scored.case == CaseKnowledge::Known) else {
+            // Scorers that need no expectation read it, and no gate reads their misses.
+            self.judged.unread_failures += u64::from(scored.scores.iter().any(|score| score.reading.is_violation()));
+            return;
+        };
         if !self.subjects.contains(&transcript.subject) {
             if self.subjects.len() >= MAX_SUBJECTS {
                 self.judged.left_out += 1;
@@ -58,8 +62,12 @@ impl<'w> LogGates<'w> {
         self.judged.unread_failures += u64::from(outcome == CaseOutcome::Failed && !is_read);
     }
 
-    /// Returns the verdicts; none if no recording is of a case of the workspace.
+    /// Returns the verdicts; none if no recording is of a case of the workspace and none failed.
     pub fn finish(self) -> Option<LogVerdicts> {
-        (self.judged.recordings > 0).then(|| LogVerdicts { gates: self.judge.finish(), ..self.judged })
+        match (self.judged.recordings, self.judged.unread_failures) {
+            (0, 0) => None,
+            (0, _) => Some(self.judged),
+            (_, _) => Some(LogVerdicts { gates: self.judge.finish(), ..self.judged }),
+        }
     }
 }

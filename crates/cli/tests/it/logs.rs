@@ -133,6 +133,30 @@ fn gates_judge_the_logs_of_known_cases() {
     folder.run(&["score", "bad.jsonl"]).assert_exit(1).assert_stdout("missed  ");
 }
 
+/// A recording under a name that the workspace does not have is read by the scorers that need no case, and their misses count.
+#[test]
+fn misses_of_unknown_cases_are_failures() {
+    let folder = TestFolder::with_minimal();
+    folder.run(&["run", "--subject", "reference"]).assert_exit(0);
+    folder.run(&["export", "--to", "jsonl", "-o", "good.jsonl"]).assert_exit(0);
+    let good = folder.read("good.jsonl");
+    let renamed = |approved: bool| -> String {
+        let lines = good.lines().map(|line| {
+            let mut recording: Value = serde_json::from_str(line).unwrap();
+            recording["case"] = json!(format!("unknown_{}", recording["case"].as_str().unwrap()));
+            recording["events"].as_array_mut().unwrap().retain(|event| approved || event["happened"].get("decided").is_none());
+            format!("{recording}\n")
+        });
+        lines.collect()
+    };
+    folder.write("renamed.jsonl", renamed(true));
+    folder.run(&["score", "renamed.jsonl"]).assert_exit(0);
+    folder.write("unapproved.jsonl", renamed(false));
+    folder.run(&["score", "unapproved.jsonl"]).assert_exit(3).assert_stdout("failed, and no gate reads the misses");
+    folder.write("mixed.jsonl", format!("{good}{}", renamed(false)));
+    folder.run(&["score", "mixed.jsonl"]).assert_exit(3).assert_stdout("failed, and no gate reads the misses");
+}
+
 #[test]
 fn csv_export_has_a_row_for_every_score() {
     let folder = TestFolder::with_minimal();
