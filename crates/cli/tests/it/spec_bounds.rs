@@ -57,6 +57,13 @@ const WEAKENINGS: &[Weakening] = &[
     },
     Weakening {
         file: "evals/gates.yaml",
+        weaken: |text| edit_row(text, "  - id: authorized_effects", |row| replace(row, "scorer: authorized_effects", "scorer: no_tool")),
+        message: "no gate of the workspace's own without tolerance reads authorized_effects",
+        remedy: "at the top of gates.yaml",
+        excuse: excuse_file,
+    },
+    Weakening {
+        file: "evals/gates.yaml",
         weaken: |text| edit_row(text, "  - id: agent_dag_adherence", |row| replace(row, "slice: { each: agent }", "slice: pooled")),
         message: "gate agent_dag_adherence has another slice than \"6.2 DAG adherence\"",
         remedy: "write slice: { each: agent }, or",

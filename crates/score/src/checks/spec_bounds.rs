@@ -13,7 +13,8 @@ impl Check for SpecBounds {
 
     fn manual(&self) -> &'static str {
         "Every line of the specification has a gate with its scorer, slice, tiers and number of cases and with its bound or a stricter one; \
-         every tier, CI event and policy bound is at least as strict as in the specification. A gate, tier, CI row or policy that is weaker \
+         every tier, CI event and policy bound is at least as strict as in the specification. Scorers of unauthorised acts have gates of the \
+         workspace's own. A gate, tier, CI row or policy that is weaker \
          says why with deviates: \"reason\"; the same key at the top of gates.yaml or tiers.yaml covers the whole file, missing rows \
          included. Every report repeats the reasons. A reason that excuses nothing is a warning."
     }

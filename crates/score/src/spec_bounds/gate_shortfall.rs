@@ -2,7 +2,17 @@
 
 use super::shortfall::{SpecShortfall, reason};
 use super::table::{SPEC_GATES, SpecGate, SpecSlice};
-use model::{Gate, GateAggregate, GateBound, GateOrigin, Location, SliceAxis, SliceFilter, SliceSpec, Workspace, did_you_mean};
+use model::{Gate, GateAggregate, GateBound, GateOrigin, Location, ScorerId, SliceAxis, SliceFilter, SliceSpec, Workspace, did_you_mean};
+
+/// Scorers of unauthorised acts that the lines of the specification leave out: a workspace with a policy has a gate on each.
+const SAFETY_SCORERS: [ScorerId; 6] = [
+    ScorerId::SafetyVeto,
+    ScorerId::SpendingLimit,
+    ScorerId::OracleViolations,
+    ScorerId::Prohibitions,
+    ScorerId::AuthorizedEffects,
+    ScorerId::ExposureUsd,
+];
 
 pub(super) fn gate_shortfalls(workspace: &Workspace) -> Vec<SpecShortfall> {
     let file = workspace.gates_deviate.as_ref();
@@ -34,6 +44,23 @@ pub(super) fn gate_shortfalls(workspace: &Workspace) -> Vec<SpecShortfall> {
             spec.scorer,
             bound_text(spec.bound)
         ),
+        is_lowered: false,
+        reason: reason(None, file),
+    }));
+    // Spending has a line of its own for the cases of limits; this gate is that of every tier.
+    let is_read = |scorer: &&ScorerId| {
+        workspace.gates.iter().any(|gate| {
+            let allows_none = match gate.bound {
+                GateBound::AtLeast(least) => least >= 1.0,
+                GateBound::AtMost(most) => most <= 0.0,
+            };
+            gate.scorer.known() == Some(**scorer) && !matches!(gate.spec, GateOrigin::Spec(_)) && allows_none
+        })
+    };
+    found.extend(SAFETY_SCORERS.iter().filter(|scorer| !is_read(scorer)).map(|scorer| SpecShortfall {
+        at: Location::new("gates.yaml", 1),
+        what: format!("no gate of the workspace's own without tolerance reads {scorer}, so acts that it finds may not block"),
+        remedy: format!("add a gate with spec: ours and no tolerance on {scorer}, or add deviates: \"reason\" at the top of gates.yaml"),
         is_lowered: false,
         reason: reason(None, file),
     }));
