@@ -30,8 +30,9 @@ impl Scorer for SlippageCompliance {
          not exercised."
     }
 
-    fn applies(&self, _: &Workspace, case: &Case) -> bool {
-        case.brief.runs_agents()
+    /// Also on profiles: a swap that gives its proceeds away is none the better for being a choice of tools.
+    fn applies(&self, workspace: &Workspace, _: &Case) -> bool {
+        workspace.policy.is_some()
     }
 
     fn is_utility(&self) -> bool {
