@@ -62,7 +62,7 @@ impl ContentHash {
 
     /// Returns the first 12 digits, for display.
     pub fn short(&self) -> &str {
-        crate::short_id(self.as_str())
+        crate::short_text::short_id(self.as_str())
     }
 }
 

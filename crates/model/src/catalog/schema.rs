@@ -55,7 +55,7 @@ impl JsonSchema {
 
 /// Limits the length of a message, because it may quote a hostile value.
 fn shorten(message: &str) -> String {
-    crate::shortened(message, 200)
+    crate::short_text::shortened(message, 200)
 }
 
 impl Clone for JsonSchema {

@@ -194,7 +194,7 @@ fn is_own_figure(key: &str) -> bool {
 }
 
 /// Returns in ascending order the values that one operation on two known ones or totals yields, shares in percent and basis points included.
-/// What was read last is tried first.
+/// Values that were read last are tried first.
 fn yields_of(given: &[StatedFigure], read: &[StatedFigure], totals: &[f64]) -> Vec<f64> {
     let figures = read.iter().rev().chain(given).flat_map(StatedFigure::readings);
     let mut values: Vec<f64> = vec![];

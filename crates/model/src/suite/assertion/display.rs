@@ -1,7 +1,7 @@
 //! Assertions as one line of text.
 
 use super::{AssertedText, AssertionValue, CaseAssertion, PathTest};
-use crate::shortened;
+use crate::short_text::shortened;
 use crate::suite::StepPattern;
 use crate::suite::step_expectation::{CountRange, SkillExpectation, StepExpectation};
 use std::fmt;
