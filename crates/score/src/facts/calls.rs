@@ -1,6 +1,6 @@
 //! Calls of a transcript, by canonical tool name.
 
-use super::prepared_writes::{stand_in_args, stands_for};
+use super::prepared_writes::{prepared_write, stands_for};
 use crate::evidence::Evidence;
 use model::suite::{Case, ExpectedCall, SuiteKind};
 use model::transcript::ToolAnswer;
@@ -43,7 +43,9 @@ impl ObservedCall<'_> {
 
     /// Returns the arguments as those of `tool`: of the write, if the call stands for one.
     pub(crate) fn tool_args(&self, workspace: &Workspace) -> Cow<'_, Value> {
-        stand_in_args(workspace, self).map_or(Cow::Borrowed(self.args), Cow::Owned)
+        let preparer = workspace.tool(self.requested_name).filter(|_| self.stands_for_write());
+        let write = preparer.and_then(|preparer| prepared_write(workspace, preparer, self.args));
+        write.map_or(Cow::Borrowed(self.args), |write| Cow::Owned(Value::Object(write.args)))
     }
 
     /// Returns whether the call only prepares a write.

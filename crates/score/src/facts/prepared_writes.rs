@@ -1,6 +1,5 @@
-//! Calls that stand for the write they prepare.
+//! Writes that calls of quotes and previews prepare.
 
-use super::calls::ObservedCall;
 use model::{PreparedWrite, Tool, Workspace};
 use serde_json::Value;
 
@@ -14,10 +13,4 @@ pub(super) fn stands_for<'a>(workspace: &'a Workspace, tool: &Tool, args: &Value
     let write = prepared_write(workspace, tool, args)?;
     let is_described = write.is_nested || !workspace.exceeds_args(tool, write.tool, args.as_object()?);
     is_described.then_some(write.tool)
-}
-
-/// Returns the arguments for the write that a call stands for; `None` if it stands for itself.
-pub(crate) fn stand_in_args(workspace: &Workspace, call: &ObservedCall<'_>) -> Option<Value> {
-    let preparer = workspace.tool(call.requested_name).filter(|_| call.stands_for_write())?;
-    Some(Value::Object(prepared_write(workspace, preparer, call.args)?.args))
 }

@@ -95,24 +95,36 @@ fn moved_behind(case: &Case, fits: impl Fn(&ReferenceStep) -> bool) -> Vec<Refer
     kept.into_iter().chain(moved).chain(last).collect()
 }
 
+/// Case with the readings of its reference that decide about the write, and others that it accepts.
+struct ReadingRow {
+    id: &'static str,
+    readings: &'static [&'static str],
+    others: Vec<(&'static str, Value)>,
+}
+
 /// The reading that decides about a write comes before it, whichever of the accepted readings it is.
 #[test]
 fn reading_that_decides_comes_before_the_write() {
     let account = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
-    let rows: [(&str, &[&str], &[(&str, Value)]); 3] = [
-        ("link_ueber_hundert", &["data_get_portfolio_snapshot"], &[("wallet_get_status", json!({"chain": "base"}))]),
-        (
-            "unichain_uni_acima_de_500",
-            &["data_get_portfolio_snapshot"],
-            &[("wallet_get_status", json!({"chain": "unichain"})), ("data_get_token_price", json!({"token": "UNI", "chain": "unichain"}))],
-        ),
-        (
-            "watch_then_repay",
-            &["lending_get_health_dashboard", "aave_get_liquidation_risk", "aave_get_user_summary"],
-            &[("aave_get_user_summary", json!({"account": account, "chain": 8453}))],
-        ),
+    let price = ("data_get_token_price", json!({"token": "UNI", "chain": "unichain"}));
+    let rows = [
+        ReadingRow {
+            id: "link_ueber_hundert",
+            readings: &["data_get_portfolio_snapshot"],
+            others: vec![("wallet_get_status", json!({"chain": "base"}))],
+        },
+        ReadingRow {
+            id: "unichain_uni_acima_de_500",
+            readings: &["data_get_portfolio_snapshot"],
+            others: vec![("wallet_get_status", json!({"chain": "unichain"})), price],
+        },
+        ReadingRow {
+            id: "watch_then_repay",
+            readings: &["lending_get_health_dashboard", "aave_get_liquidation_risk", "aave_get_user_summary"],
+            others: vec![("aave_get_user_summary", json!({"account": account, "chain": 8453}))],
+        },
     ];
-    for (id, readings, others) in rows {
+    for ReadingRow { id, readings, others } in rows {
         let case = case(id);
         let broken = |steps: &[ReferenceStep]| {
             let faults = faults(case, steps, ScorerId::ToolOrdering).into_iter();
