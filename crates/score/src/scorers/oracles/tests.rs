@@ -508,7 +508,7 @@ fn unrequested_changes_of_standing_are_caught() {
         steps.insert(at + 1, answered(9, json!({"status": "success"})));
         let scope = oracle(OracleId::Scope).unwrap();
         let found = scope.examine(&EvidenceFixture::within(&workspace, CLEAN_CASE, steps).evidence());
-        assert!(!found.violations().is_empty(), "{acts}: {found:?}");
+        assert!(!found.clone().violations().is_empty(), "{acts}: {found:?}");
     }
 }
 
