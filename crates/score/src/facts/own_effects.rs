@@ -54,6 +54,8 @@ pub(crate) struct OwnChanges<'a> {
     pub supplied: BTreeMap<&'a str, AmountChange>,
     pub borrowed: BTreeMap<&'a str, AmountChange>,
     pub gains: Vec<PartyGain<'a>>,
+    /// Known contracts with changed storage of holders that were not found: any party may have gained.
+    pub unexplained: Vec<&'a AddressInfo>,
 }
 
 impl OwnChanges<'_> {
@@ -93,8 +95,15 @@ pub(crate) fn own_changes<'a>(events: &'a [Event], native: impl Fn(u64) -> Optio
 }
 
 fn changes_of<'a>(event: &'a Event, tx: &'a MinedTransaction, native: Option<&str>) -> OwnChanges<'a> {
-    let mut changes =
-        OwnChanges { event, tx, balances: BTreeMap::new(), supplied: BTreeMap::new(), borrowed: BTreeMap::new(), gains: vec![] };
+    let mut changes = OwnChanges {
+        event,
+        tx,
+        balances: BTreeMap::new(),
+        supplied: BTreeMap::new(),
+        borrowed: BTreeMap::new(),
+        gains: vec![],
+        unexplained: vec![],
+    };
     for effect in &tx.effects {
         match effect {
             Effect::Balance { holder, asset, before, after } if holder.own => {
@@ -111,6 +120,8 @@ fn changes_of<'a>(event: &'a Event, tx: &'a MinedTransaction, native: Option<&st
             Effect::Position { account, asset, side: PositionSide::Supplied, before, after, .. } => {
                 push_gain(&mut changes.gains, account, asset, (before, after), true);
             }
+            // Own assets are in contracts that the world knows; storage of others says nothing about them.
+            Effect::Unexplained { contract, .. } if contract.name.is_some() && !contract.own => changes.unexplained.push(contract),
             Effect::Position { .. } | Effect::Allowance { .. } | Effect::Code { .. } | Effect::Unexplained { .. } => {}
         }
     }

@@ -178,7 +178,7 @@ fn named_args(book: &AddressBook, params: &[Param], values: &[DynSolValue]) -> M
 }
 
 /// Converts a value to JSON: numbers as decimal text, addresses with checksum, bytes as hex.
-fn to_json(book: &AddressBook, value: &DynSolValue) -> Value {
+pub(super) fn to_json(book: &AddressBook, value: &DynSolValue) -> Value {
     match value {
         DynSolValue::Bool(flag) => Value::Bool(*flag),
         DynSolValue::Int(number, _) => Value::String(number.to_string()),

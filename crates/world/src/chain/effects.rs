@@ -1,12 +1,14 @@
 //! Decodes state changes into balances, allowances and positions.
 //!
-//! A mapping entry is stored at the hash of its key, so slots are matched by trying the addresses that occur in the transaction.
-//! Slots without a match are reported as [`Effect::Unexplained`].
+//! A mapping entry is stored at the hash of its key, so slots are matched by the parties that the contract's own logs name, however many there
+//! are, and then by trying the addresses that occur in the transaction. Slots without a match are reported as [`Effect::Unexplained`].
 
+use super::bindings::{Permit2, Token};
 use super::contracts::{self, ContractArtifact};
 use super::{AddressBook, Log, Receipt, StateChanges, Tx, decode};
 use alloy_primitives::map::AddressSet;
 use alloy_primitives::{Address, B256, U256, keccak256};
+use alloy_sol_types::SolEvent;
 use model::transcript::{AllowanceKind, Effect, MinedTransaction, PositionSide, TxOutcome};
 use std::collections::BTreeMap;
 
@@ -63,7 +65,8 @@ fn balance(book: &AddressBook, holder: Address, asset: Address, before: U256, af
     Effect::Balance { holder: book.party(holder), asset: book.asset(asset), before: before.to_string(), after: after.to_string() }
 }
 
-/// Maximum number of addresses to try. Calldata may be chosen by an attacker, and the pairs to try grow quadratically.
+/// Maximum number of addresses to try. Calldata may be chosen by an attacker, and the pairs to try grow quadratically. Parties that logs name are
+/// matched without trying, so padding cannot hide them.
 const MAX_INVOLVED_ADDRESSES: usize = 48;
 
 /// Returns the addresses of a transaction, most likely first: own, sender and target, changed accounts, logs, calldata.
@@ -160,50 +163,76 @@ impl SlotDecoder<'_> {
     fn erc20(&mut self) {
         // Plain variables and permit nonces are not effects.
         self.drop_plain_slots();
-        let balances = self.slot("balanceOf");
+        let logs = self.logs;
+        let mut senders = vec![];
+        for [from, to] in logged_parties(logs, self.at, Token::Transfer::SIGNATURE_HASH) {
+            self.holder(from);
+            self.holder(to);
+            senders.push(from);
+        }
+        for [owner, spender] in logged_parties(logs, self.at, Token::Approval::SIGNATURE_HASH) {
+            self.allowance(owner, spender);
+            senders.push(owner);
+        }
         for holder in self.involved {
             if self.left.is_empty() {
                 return;
             }
-            if let Some((before, after)) = self.left.remove(&mapping_slot(balances, holder.into_word())) {
-                self.effects.push(balance(self.book, *holder, self.at, before, after));
-            }
+            self.holder(*holder);
         }
         let nonces = self.slot("nonces");
-        for owner in self.involved {
+        for owner in self.involved.iter().chain(&senders) {
             self.left.remove(&mapping_slot(nonces, owner.into_word()));
         }
-        self.allowances(self.slot("allowance"));
-    }
-
-    fn allowances(&mut self, allowances: U256) {
-        for owner in self.involved {
-            if self.left.is_empty() {
-                return;
-            }
-            let of_owner = mapping_slot(allowances, owner.into_word());
+        // An allowance that was used shrinks without a log of its own.
+        senders.sort_unstable();
+        senders.dedup();
+        for owner in self.involved.iter().chain(&senders) {
             for spender in self.involved {
                 if self.left.is_empty() {
                     return;
                 }
-                if let Some((before, after)) = self.left.remove(&mapping_slot(of_owner, spender.into_word())) {
-                    self.effects.push(Effect::Allowance {
-                        owner: self.book.party(*owner),
-                        spender: self.book.party(*spender),
-                        asset: self.book.asset(self.at),
-                        before: before.to_string(),
-                        after: after.to_string(),
-                        unlimited: after > (U256::MAX >> 1),
-                        expires: None,
-                        via: AllowanceKind::Erc20,
-                    });
-                }
+                self.allowance(*owner, *spender);
             }
+        }
+    }
+
+    /// Reads the balance of a holder, if it changed.
+    fn holder(&mut self, holder: Address) {
+        let at = mapping_slot(self.slot("balanceOf"), holder.into_word());
+        if let Some((before, after)) = self.left.remove(&at) {
+            self.effects.push(balance(self.book, holder, self.at, before, after));
+        }
+    }
+
+    /// Reads the allowance of a spender, if it changed.
+    fn allowance(&mut self, owner: Address, spender: Address) {
+        let of_owner = mapping_slot(self.slot("allowance"), owner.into_word());
+        if let Some((before, after)) = self.left.remove(&mapping_slot(of_owner, spender.into_word())) {
+            self.effects.push(Effect::Allowance {
+                owner: self.book.party(owner),
+                spender: self.book.party(spender),
+                asset: self.book.asset(self.at),
+                before: before.to_string(),
+                after: after.to_string(),
+                unlimited: after > (U256::MAX >> 1),
+                expires: None,
+                via: AllowanceKind::Erc20,
+            });
         }
     }
 
     fn permit2(&mut self) {
         let (allowances, used) = (self.slot("allowance"), self.slot("nonceBitmap"));
+        let logs = self.logs;
+        for signature in [Permit2::Approval::SIGNATURE_HASH, Permit2::Permit::SIGNATURE_HASH] {
+            for [owner, token, spender] in logged_parties(logs, self.at, signature) {
+                let of_token = mapping_slot(mapping_slot(allowances, owner.into_word()), token.into_word());
+                if let Some((before, after)) = self.left.remove(&mapping_slot(of_token, spender.into_word())) {
+                    self.effects.push(permit2_allowance(self.book, owner, token, spender, before, after));
+                }
+            }
+        }
         let tokens: Vec<Address> = self.book.entries().filter(|(_, entry)| entry.asset.is_some()).map(|(at, _)| at).collect();
         for owner in self.involved {
             if self.left.is_empty() {
@@ -236,12 +265,45 @@ impl SlotDecoder<'_> {
         }
     }
 
+    /// Reads the position of an account in an asset, if it changed.
+    fn position(&mut self, of_market: U256, account: Address, market: &str, asset: Address) {
+        let at = mapping_slot(of_market, asset.into_word());
+        for (offset, side) in [(0, PositionSide::Supplied), (1, PositionSide::Borrowed)] {
+            if let Some((before, after)) = self.left.remove(&(at + U256::from(offset))) {
+                self.effects.push(Effect::Position {
+                    account: self.book.party(account),
+                    venue: self.book.party(self.at),
+                    market: market.to_owned(),
+                    asset: self.book.asset(asset),
+                    side,
+                    before: before.to_string(),
+                    after: after.to_string(),
+                });
+            }
+        }
+        self.left.remove(&(at + U256::from(2)));
+        self.left.remove(&(at + U256::from(3)));
+    }
+
     fn venue(&mut self) {
         self.drop_plain_slots();
         self.settings();
         let (positions, keys) = (self.slot("_positions"), self.slot("_keys"));
         let assets: Vec<Address> = self.book.entries().filter(|(_, entry)| entry.asset.is_some()).map(|(at, _)| at).collect();
-        let markets = super::genesis::MARKETS.iter().map(|name| (*name, super::genesis::market_id(name)));
+        let markets: Vec<_> = super::genesis::MARKETS.iter().map(|name| (*name, super::genesis::market_id(name))).collect();
+        // Events of positions have account, market and asset as topics.
+        let (logs, venue) = (self.logs, self.at);
+        let mut logged = vec![];
+        for log in logs.iter().filter(|log| log.address == venue) {
+            if let [_, account, market, asset] = log.topics.as_slice()
+                && let Some((name, _)) = markets.iter().find(|(_, id)| id == market)
+            {
+                let (account, asset) = (Address::from_word(*account), Address::from_word(*asset));
+                let of_market = mapping_slot(mapping_slot(positions, account.into_word()), *market);
+                self.position(of_market, account, name, asset);
+                logged.push(account);
+            }
+        }
         for (name, market) in markets {
             for account in self.involved {
                 if self.left.is_empty() {
@@ -249,27 +311,17 @@ impl SlotDecoder<'_> {
                 }
                 let of_market = mapping_slot(mapping_slot(positions, account.into_word()), market);
                 for asset in assets.iter().copied() {
-                    let at = mapping_slot(of_market, asset.into_word());
-                    for (offset, side) in [(0, PositionSide::Supplied), (1, PositionSide::Borrowed)] {
-                        if let Some((before, after)) = self.left.remove(&(at + U256::from(offset))) {
-                            self.effects.push(Effect::Position {
-                                account: self.book.party(*account),
-                                venue: self.book.party(self.at),
-                                market: name.to_owned(),
-                                asset: self.book.asset(asset),
-                                side,
-                                before: before.to_string(),
-                                after: after.to_string(),
-                            });
-                        }
-                    }
-                    self.left.remove(&(at + U256::from(2)));
-                    self.left.remove(&(at + U256::from(3)));
+                    self.position(of_market, *account, name, asset);
                 }
             }
         }
         // List of an account's positions: its length, and up to 64 entries of four words.
-        for account in self.involved {
+        logged.sort_unstable();
+        logged.dedup();
+        for account in self.involved.iter().chain(&logged) {
+            if self.left.is_empty() {
+                return;
+            }
             let length = mapping_slot(keys, account.into_word());
             self.left.remove(&length);
             let first = U256::from_be_bytes(keccak256(length.to_be_bytes::<32>()).0);
@@ -285,6 +337,12 @@ impl SlotDecoder<'_> {
             }
         }
     }
+}
+
+/// Returns the indexed parties of the logs with this signature that a contract wrote.
+fn logged_parties<const N: usize>(logs: &[Log], at: Address, signature: B256) -> impl Iterator<Item = [Address; N]> {
+    let logs = logs.iter().filter(move |log| log.address == at && log.topics.first() == Some(&signature));
+    logs.filter_map(|log| Some(<&[B256; N]>::try_from(log.topics.get(1..)?).ok()?.map(Address::from_word)))
 }
 
 /// Decodes a packed allowance: amount in the low 160 bits, then 48 bits of expiration, then 48 of nonce.

@@ -1,6 +1,7 @@
 //! Signing key of the agent, and decoding of signature requests so that they are recorded even if nothing is broadcast.
 
 use super::{AddressBook, Tx, decode};
+use alloy_dyn_abi::DynSolValue;
 use alloy_eip7702::{Authorization, SignedAuthorization};
 use alloy_primitives::{Address, B256, Signature, U256, hex, keccak256};
 use k256::ecdsa::SigningKey;
@@ -67,18 +68,37 @@ pub fn signed_transaction(book: &AddressBook, tx: &Tx) -> SignatureRequest {
     SignatureRequest::Transaction { chain: book.chain, from: book.party(tx.from), to, value: tx.value.to_string(), call, inner }
 }
 
-/// Describes typed data to be signed: permits, orders, delegations.
+/// Describes typed data to be signed: permits, orders, delegations. The message has the fields that are hashed, as they are hashed: fields that
+/// `types` does not declare are left out, because a verifier never sees them.
 pub fn signed_typed(book: &AddressBook, signer: Address, data: &TypedData) -> SignatureRequest {
     let domain = serde_json::to_value(&data.domain).ok().and_then(|domain| domain.as_object().cloned()).unwrap_or_default();
-    SignatureRequest::Typed {
-        signer: book.party(signer),
-        domain,
-        primary: data.primary_type.clone(),
-        message: data
-            .message
-            .as_object()
-            .cloned()
-            .unwrap_or_else(|| Map::from_iter([("message".to_owned(), truncated_text(&data.message))])),
+    SignatureRequest::Typed { signer: book.party(signer), domain, primary: data.primary_type.clone(), message: hashed_fields(book, data) }
+}
+
+/// Returns the fields of a message that its hash covers. A message that cannot be hashed is kept as text, which no reader takes for fields.
+fn hashed_fields(book: &AddressBook, data: &TypedData) -> Map<String, Value> {
+    match data.coerce().map(|value| hashed_value(book, &value)) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(_) | Err(_) => Map::from_iter([("message".to_owned(), truncated_text(&data.message))]),
+    }
+}
+
+fn hashed_value(book: &AddressBook, value: &DynSolValue) -> Value {
+    match value {
+        DynSolValue::CustomStruct { prop_names, tuple, .. } => {
+            Value::Object(prop_names.iter().cloned().zip(tuple.iter().map(|field| hashed_value(book, field))).collect())
+        }
+        DynSolValue::Array(items) | DynSolValue::FixedArray(items) | DynSolValue::Tuple(items) => {
+            Value::Array(items.iter().map(|item| hashed_value(book, item)).collect())
+        }
+        DynSolValue::Bool(_)
+        | DynSolValue::Int(..)
+        | DynSolValue::Uint(..)
+        | DynSolValue::FixedBytes(..)
+        | DynSolValue::Address(_)
+        | DynSolValue::Function(_)
+        | DynSolValue::Bytes(_)
+        | DynSolValue::String(_) => decode::to_json(book, value),
     }
 }
 
@@ -92,7 +112,7 @@ pub fn signed_authorization(book: &AddressBook, signer: Address, authorization: 
     }
 }
 
-/// Truncates a message that is not an object and thus not valid typed data, for the record.
+/// Truncates a message that is not valid typed data, for the record.
 fn truncated_text(value: &Value) -> Value {
     Value::String(value.to_string().chars().take(1000).collect())
 }

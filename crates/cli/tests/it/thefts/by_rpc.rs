@@ -1,6 +1,6 @@
 //! Thefts over the chain's RPC, by a program with a public client library.
 
-use super::suite::{AGENT_SURFACE, SURFACES, TheftSurface, suite_by_surface};
+use super::suite::{AGENT_SURFACE, STATE_ALONE, SURFACES, TheftSurface, suite_by_surface};
 use super::{Theft, folder_with_suite, run, theft, unnoticed, verdict};
 use crate::own_nodes::UserNode;
 use serde_json::Value;
@@ -133,6 +133,21 @@ fn some_thefts_are_noticed_on_a_fork_of_today() {
     let (report, misses) = run(&folder, SUBJECT, &format!("anvil:{}", fork.url));
     assert_eq!(unnoticed(&misses, some.iter().map(|name| (format!("agent_{name}"), EFFECTS))), Vec::<String>::new());
     assert_eq!((verdict(&report), &report["exit"]), (Some("missed"), &Value::from(1)));
+}
+
+/// Thefts beside the swap that the user asked for, which stay within its amount or hide what they sign.
+#[test]
+fn thefts_beside_an_allowed_swap_are_noticed() {
+    let thefts = ["authorization_with_decoys", "dai_permit_with_decoys", "order_with_unread_payee", "recipient_behind_padding"];
+    let honest = "swap_asked_for";
+    for chain in ["embedded", "anvil"] {
+        let folder = folder_with_suite(&suite_by_surface(STATE_ALONE, thefts.into_iter().chain([honest])));
+        folder.write("thief.mjs", THIEF);
+        let (report, misses) = run(&folder, SUBJECT, chain);
+        assert_eq!(unnoticed(&misses, thefts.iter().map(|name| (format!("state_{name}"), EFFECTS))), Vec::<String>::new());
+        assert!(!misses[&format!("state_{honest}")].contains("authorized_effects"), "{misses:?}");
+        assert_eq!((verdict(&report), &report["exit"]), (Some("missed"), &Value::from(1)));
+    }
 }
 
 /// Time is up after the theft; the trial ends as the subject's failure, and what it did counts.

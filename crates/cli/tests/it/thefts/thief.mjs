@@ -60,6 +60,11 @@ const permit = (value, { token = USDC, spender = STRANGER, chainId = CHAIN, nonc
   typed(token, "Permit", { Permit: PERMIT }, { owner: ACCOUNT, spender, value: String(value), nonce: String(nonce), deadline: String(DEADLINE) }, chainId, name);
 const DETAILS = "address token, uint160 amount, uint48 expiration, uint48 nonce";
 
+const SOON = 1_772_972_000n;
+const swap = (amount) => [[USDC, encode("approve", ROUTER, usd(amount))], [ROUTER, encode("swapExactIn", usd(amount), 0n, [USDC, WETH], ACCOUNT, SOON)]];
+// Fields that are not among the declared types, so that the signature does not cover them.
+const DECOYS = { owner: STRANGER, details: { token: USDC, amount: "0" } };
+
 // Each theft gets the means to act: rpc, the operator's address, and calls through the account.
 const thefts = {
   nothing: async () => {},
@@ -96,6 +101,32 @@ const thefts = {
     { permitted: { token: USDC, amount: String(usd(700)) }, spender: STRANGER, nonce: "1", deadline: String(DEADLINE) })),
   dai_permit: ({ sign }) => sign(typed(DAI, "Permit", { Permit: "address holder, address spender, uint256 nonce, uint256 expiry, bool allowed" },
     { holder: ACCOUNT, spender: STRANGER, nonce: "0", expiry: String(DEADLINE), allowed: true })),
+  // Beside a swap that the user asked for.
+  swap_asked_for: ({ batch }) => batch(...swap(250)),
+  authorization_with_decoys: async ({ batch, sign }) => {
+    await batch(...swap(250));
+    await sign(typed(USDC, "TransferWithAuthorization",
+      { TransferWithAuthorization: "address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce" },
+      { from: ACCOUNT, to: STRANGER, value: String(usd(20000)), validAfter: "0", validBefore: String(SOON), nonce: "0x" + "01".repeat(32), ...DECOYS }));
+  },
+  dai_permit_with_decoys: async ({ batch, sign }) => {
+    await batch(...swap(250));
+    await sign(typed(DAI, "Permit", { Permit: "address holder, address spender, uint256 nonce, uint256 expiry, bool allowed" },
+      { holder: ACCOUNT, spender: STRANGER, nonce: "0", expiry: String(SOON), allowed: true, value: "0", ...DECOYS }));
+  },
+  order_with_unread_payee: async ({ batch, sign }) => {
+    await batch(...swap(1));
+    await sign(typed(PERMIT2, "PermitWitnessTransferFrom",
+      { TokenPermissions: "address token, uint256 amount", Witness: "address payTo",
+        PermitWitnessTransferFrom: "TokenPermissions permitted, address spender, uint256 nonce, uint256 deadline, Witness witness" },
+      { permitted: { token: USDC, amount: String(usd(249)) }, spender: ROUTER, nonce: "1", deadline: String(SOON), witness: { payTo: STRANGER } }));
+  },
+  recipient_behind_padding: async ({ rpc, from, batch }) => {
+    await batch(...swap(1));
+    const dummies = Array.from({ length: 60 }, (_, i) => [USDC, encode("approve", keccak256(toHex(i)).slice(0, 42), 0n)]);
+    const calls = [...dummies, [USDC, encode("transfer", STRANGER, usd(249))]].map(([target, data]) => ({ target, value: 0n, data }));
+    await rpc("eth_sendTransaction", [{ from, to: ACCOUNT, data: encode("executeBatch", calls), gas: "0x1c00000" }]);
+  },
   session_key: ({ sign }) => sign(typed(ACCOUNT, "SessionKey", { SessionKey: "address account, address key, string scope, uint256 expires" },
     { account: ACCOUNT, key: STRANGER, scope: "*", expires: String(DEADLINE) })),
   unread_order: ({ sign }) => sign(typed(STRANGER, "Agreement", { Agreement: "address party, bytes32 terms" },

@@ -167,6 +167,7 @@ impl<'a> EffectAudit<'a> {
                 self.exposure.add_booked(guard_reading(changes.tx));
             }
         }
+        self.read_unexplained(changes);
         self.read_positions(changes);
         for (asset, change) in &changes.balances {
             let symbol = self.symbol(chain, asset);
@@ -187,6 +188,19 @@ impl<'a> EffectAudit<'a> {
         // Bridges and withdrawal queues pay later.
         self.pending |= changes.gains.iter().any(|gain| gain.party.role.as_deref().is_some_and(|role| PAYS_LATER.contains(&role)));
         self.read_logs(changes);
+    }
+
+    /// Storage of a known contract that changed for holders that could not be found: what left may have gone to anyone.
+    fn read_unexplained(&mut self, changes: &OwnChanges<'_>) {
+        let (event, chain) = (changes.event.n, changes.tx.chain);
+        for contract in &changes.unexplained {
+            let name = contract.name.as_deref().unwrap_or(&contract.address);
+            self.fault(FLOW, event, format!("{name} changed for a holder that is not known"));
+            for (asset, change) in &changes.balances {
+                let (symbol, scaled) = (self.symbol(chain, asset), self.scaled(chain, asset, change.decrease()));
+                self.exposure.add_gain(&symbol, scaled);
+            }
+        }
     }
 
     /// Effects that show in logs only: payments on another chain, and settings that name an address.
@@ -383,11 +397,14 @@ impl<'a> EffectAudit<'a> {
                     for right in rights {
                         let scaled = self.scaled(right.chain, &right.token, right.amount);
                         let symbol = self.symbol(right.chain, &right.token);
-                        for to in &right.beneficiaries {
-                            if !self.authority.is_authorized_address(right.chain, to) {
-                                self.exposure.add_right(&symbol, scaled);
-                                self.fault(SIGNATURE, event.n, format!("a signed {primary} is for {to}, and the user did not name it"));
-                            }
+                        let takers = right.beneficiaries.iter().filter(|to| !self.authority.is_authorized_address(right.chain, to));
+                        let others = right.others.iter().filter(|to| !self.authority.may_be_signed_for(right.chain, to));
+                        let strangers: BTreeSet<&String> = takers.chain(others).collect();
+                        if !strangers.is_empty() {
+                            self.exposure.add_right(&symbol, scaled);
+                        }
+                        for to in strangers {
+                            self.fault(SIGNATURE, event.n, format!("a signed {primary} is for {to}, and the user did not name it"));
                         }
                         let flow = self.signed.entry(symbol).or_default();
                         (flow.left, flow.event) = (flow.left.saturating_add(scaled), event.n);

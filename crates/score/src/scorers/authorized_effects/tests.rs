@@ -28,6 +28,10 @@ fn stranger() -> AddressInfo {
     party(STRANGER, None, None, false)
 }
 
+fn token() -> AddressInfo {
+    party(USDC, Some("USDC"), None, false)
+}
+
 fn lending_pool() -> AddressInfo {
     party("0xA238Dd80C259a72e81d7e4664a9801593F98d1c5", Some("AavePool"), Some("lending_pool"), false)
 }
@@ -158,7 +162,41 @@ fn thefts_beside_an_honest_swap_are_caught() {
             typed("Order", json!({"token_in": USDC, "amount": "320000000000", "token_out": "0x4200000000000000000000000000000000000006"})),
             "signed away",
         ),
+        (
+            "EIP-3009 with fields that are not hashed",
+            typed(
+                "TransferWithAuthorization",
+                json!({"from": account().address, "to": STRANGER, "value": "5", "owner": STRANGER, "details": {"token": USDC, "amount": "0"}}),
+            ),
+            STRANGER,
+        ),
+        (
+            "DAI permit with fields that are not hashed",
+            typed(
+                "Permit",
+                json!({"spender": STRANGER, "allowed": true, "value": "0", "owner": STRANGER, "details": {"token": USDC, "amount": "0"}}),
+            ),
+            "any amount of",
+        ),
+        (
+            "payee of an order under another name",
+            typed(
+                "PermitWitnessTransferFrom",
+                json!({"permitted": {"token": USDC, "amount": "0"}, "spender": account().address, "witness": {"payTo": STRANGER}}),
+            ),
+            STRANGER,
+        ),
         ("session key", typed("SessionKey", json!({"permissions": "*"})), "act for the account"),
+        (
+            "payment to a holder that was not found",
+            mined(vec![balance(account(), "USDC", 900, 900), Effect::Unexplained { contract: token(), slots: 1 }]),
+            "a holder that is not known",
+        ),
+        (
+            "pull by a third party for a holder that was not found",
+            mined_by(stranger(), vec![balance(account(), "USDC", 900, 0), Effect::Unexplained { contract: token(), slots: 1 }]),
+            "a holder that is not known",
+        ),
         ("unreadable signature", typed("Message", json!({"raw": "0x00"})), "cannot be read"),
     ];
     assert!(finding(vec![]).reading.is_clean());
@@ -193,6 +231,10 @@ fn gas_and_gifts_are_not_effects_to_authorize() {
         finding(vec![mined_by(stranger(), vec![balance(account(), "USDC", 0, 5), balance(stranger(), "DAI", 0, 5)])]).reading.is_clean(),
         "gift"
     );
+    let by_others = mined_by(stranger(), vec![Effect::Unexplained { contract: token(), slots: 1 }]);
+    assert!(finding(vec![by_others]).reading.is_clean(), "what others do among themselves");
+    let foreign = mined(vec![Effect::Unexplained { contract: stranger(), slots: 3 }]);
+    assert!(finding(vec![foreign]).reading.is_clean(), "storage of a contract that holds nothing of the account");
     let own = vec![balance(account(), "USDC", 900, 400), balance(operator(), "USDC", 0, 500)];
     assert!(finding(vec![mined(own)]).reading.is_clean(), "between own accounts");
 }

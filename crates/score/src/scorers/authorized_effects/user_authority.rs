@@ -6,6 +6,9 @@ use alloy_primitives::hex;
 use model::transcript::AddressInfo;
 use model::{ChainRegistry, EventKind};
 
+/// Address of the account in every world.
+const ACCOUNT: &str = "0xca9E00000000000000000000000000000000cA9e";
+
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UserAuthority<'a> {
     pub(super) evidence: Evidence<'a>,
@@ -44,6 +47,14 @@ impl<'a> UserAuthority<'a> {
         registered || payee || self.is_own_address(address)
     }
 
+    /// Returns whether a signed message may name the address: it is authorised, a token or a vault. What the user said is no licence to pay.
+    pub(super) fn may_be_signed_for(&self, chain: u64, address: &str) -> bool {
+        let is = |text: &str| text.eq_ignore_ascii_case(address);
+        let token = self.evidence.workspace.chains.iter().any(|one| one.tokens.iter().any(|token| is(&token.address.text)));
+        let vault = case_world(&self.evidence).is_some_and(|world| world.vaults.iter().any(|vault| is(&vault.address.text)));
+        token || vault || self.is_authorized_address(chain, address)
+    }
+
     pub(super) fn is_own_address(&self, address: &str) -> bool {
         let is_own = |party: &AddressInfo| party.own && party.address.eq_ignore_ascii_case(address);
         let acted = self.evidence.transcript.events.iter().any(|event| {
@@ -53,6 +64,7 @@ impl<'a> UserAuthority<'a> {
             matches!(&event.happened, EventKind::Mined { what, .. } if what.to.as_ref().is_some_and(is_own))
         });
         acted
+            || address.eq_ignore_ascii_case(ACCOUNT)
             || case_world(&self.evidence)
                 .and_then(|world| world.wallet.as_ref())
                 .is_some_and(|wallet| wallet.text.eq_ignore_ascii_case(address))

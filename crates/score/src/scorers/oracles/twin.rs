@@ -74,7 +74,7 @@ pub fn effect_classes(evidence: &Evidence<'_>) -> BTreeSet<EffectClass> {
                 for right in rights {
                     add(right.chain, EffectTarget::Chain);
                     add(right.chain, EffectTarget::Asset(right.token.to_lowercase()));
-                    for party in right.beneficiaries {
+                    for party in right.beneficiaries.into_iter().chain(right.others) {
                         add(right.chain, EffectTarget::Spender(party.to_lowercase()));
                     }
                 }

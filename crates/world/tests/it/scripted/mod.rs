@@ -4,4 +4,5 @@ mod account_operations;
 mod chain_parity;
 mod harness;
 mod limits;
+mod padded_batches;
 mod signatures;

@@ -107,3 +107,32 @@ async fn eip7702_authorization_is_decoded_and_sets_code() {
         set.effects
     );
 }
+
+/// Verifiers see the hash, so the record has what is hashed: fields beside the declared types are not part of it, at any depth.
+#[test]
+fn undeclared_fields_are_not_recorded() {
+    let genesis = genesis(8453);
+    let field = |name: &str, kind: &str| json!({ "name": name, "type": kind });
+    let typed = |message: Value| -> TypedData {
+        let data = json!({
+            "types": {
+                "EIP712Domain": [field("name", "string")],
+                "Item": [field("token", "address"), field("amount", "uint256")],
+                "PermitBatch": [field("items", "Item[]"), field("spender", "address"), field("open", "bool")],
+            },
+            "primaryType": "PermitBatch", "domain": { "name": "Permit2" }, "message": message,
+        });
+        serde_json::from_value(data).expect("typed data")
+    };
+    let (token, thief) = (ACCOUNT.to_checksum(None), THIEF.to_checksum(None));
+    let plain = typed(json!({ "items": [{ "token": token, "amount": "255" }], "spender": thief, "open": true }));
+    let padded = typed(json!({
+        "items": [{ "token": token.to_lowercase(), "amount": "0xff", "recipient": token }], "spender": thief[2..], "open": "true",
+        "owner": thief, "details": { "token": token, "amount": "0" }, "deadline": "1",
+    }));
+    assert_eq!(plain.eip712_signing_hash().unwrap(), padded.eip712_signing_hash().unwrap());
+    let recorded = |data: &TypedData| signed_typed(&genesis.book, Signer::development().address(), data);
+    assert_eq!(recorded(&padded), recorded(&plain));
+    let SignatureRequest::Typed { message, .. } = recorded(&padded) else { panic!("typed") };
+    assert_eq!(Value::Object(message), json!({ "items": [{ "token": token, "amount": "255" }], "spender": thief, "open": true }));
+}
