@@ -21,19 +21,25 @@ pub(super) async fn enter(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolA
     }
     let at = venue_market(builder, tool, args)?;
     let asset = supply_asset(builder, tool, args, &at)?;
-    let behalf = args.address(AddressRole::Recipient)?.map_or(ACCOUNT, |address| address.address);
+    require_own_credit(builder, args)?;
     let amount = from_holding(builder, args, &asset).await?;
     let mut calls = vec![];
     supply_calls(builder, &mut calls, &at, tool, (&asset, amount)).await?;
-    let mut plan = plan(builder, calls, vec![(asset.at, amount)], parties(behalf, &[&asset]));
+    let mut plan = plan(builder, calls, vec![(asset.at, amount)], parties(ACCOUNT, &[&asset]));
     plan.outputs.insert("enters".into(), amount_json(&asset, amount));
     plan.outputs.insert("credited".into(), json!(ACCOUNT.to_checksum(None)));
-    if behalf != ACCOUNT {
-        let note =
-            format!("positions cannot be opened for another address: the account itself is credited, not {}", behalf.to_checksum(None));
-        plan.outputs.insert("note".into(), json!(note));
-    }
     Ok(plan)
+}
+
+/// Fails if a deposit is to be credited to another party. The venue credits its caller, and a deposit that is credited to the account although
+/// the call names another would make a payment to a stranger look like a deposit.
+fn require_own_credit(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<(), ToolError> {
+    let Some(behalf) = args.address(AddressRole::Recipient)?.map(|address| address.address) else { return Ok(()) };
+    if builder.book.own_addresses().contains(&behalf) {
+        return Ok(());
+    }
+    let why = format!("deposits are credited to the account that pays; crediting {} is not supported", behalf.to_checksum(None));
+    Err(ToolError::new(ToolErrorCode::InvalidArguments, why))
 }
 
 pub(super) async fn supply_calls(

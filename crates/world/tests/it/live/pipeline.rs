@@ -216,3 +216,16 @@ async fn quote_in_base_units_is_executed_in_whole_tokens() {
         assert!(!sends_approved_calldata(tool, &quote, &other).await, "{other}");
     }
 }
+
+/// A venue credits its caller. A deposit for another party is refused, so that it cannot look like a deposit of the account.
+#[tokio::test]
+async fn deposits_are_not_credited_to_others() {
+    const KNOWN: &str = "0x50aC8018f621Bf864fc7ECBB0ad757A426441334";
+    const WALLET: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+    let supply = |behalf: &str| json!({ "asset": "USDC", "amount": "100", "chain": BASE, "on_behalf_of": behalf, "dry_run": true });
+    let mut trial = LiveTrial::open_observing("defi_small");
+    let ToolAnswer::Error { code, message } = trial.call("aave_supply", supply(KNOWN)).await else { panic!("a deposit for another party") };
+    assert_eq!(code, "VALIDATION_INVALID_ARGUMENTS", "{message}");
+    assert!(message.contains(KNOWN), "{message}");
+    trial.call_ok("aave_supply", supply(WALLET)).await;
+}

@@ -223,6 +223,8 @@ impl<'w> ArgSampler<'w> {
     fn address(&self, tool: &Tool, role: AddressRole) -> String {
         match role {
             AddressRole::Wallet => WALLET.to_owned(),
+            // Venues credit their caller.
+            AddressRole::Recipient if tool.acts.value == ToolOp::Enter => WALLET.to_owned(),
             AddressRole::Spender => self.contract(Role::Router),
             AddressRole::Token => self.token("USDC"),
             AddressRole::Vault => self.vault().map_or_else(|| WALLET.to_owned(), |(address, _)| address),
