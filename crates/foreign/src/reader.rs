@@ -2,7 +2,9 @@
 
 use crate::detect::{detect_item, detect_list, detect_messages};
 use crate::format::LogFormat;
-use crate::formats::{ItemError, agentdojo, anthropic, inspect, jsonl, openai_chat, openai_responses, otlp, otlp_trace, tau_bench, tau2};
+use crate::formats::{
+    ItemError, agentdojo, anthropic, inspect, jsonl, openai_chat, openai_responses, otlp, otlp_span, otlp_trace, tau_bench, tau2,
+};
 use crate::json_splitter::{JsonPiece, JsonSplitter, MAX_ITEM_BYTES, SplitError};
 use crate::problem::{LogPlace, LogProblem};
 use crate::recording::{LogRecording, shorten};
@@ -332,7 +334,7 @@ struct OpenTraces {
 
 #[derive(Default)]
 struct BufferedTrace {
-    spans: Vec<otlp::TraceSpan>,
+    spans: Vec<otlp_span::TraceSpan>,
     bytes: usize,
     touched: u64,
 }
@@ -345,7 +347,7 @@ fn trace_key(trace: &str) -> u64 {
 }
 
 impl OpenTraces {
-    fn add(&mut self, trace: String, span: otlp::TraceSpan) {
+    fn add(&mut self, trace: String, span: otlp_span::TraceSpan) {
         let size = span.size();
         self.clock += 1;
         self.bytes += size;

@@ -4,6 +4,7 @@ use super::ItemError;
 use super::otlp_attributes::{SpanRole, attributes, first_of, span_role, tool_name};
 use super::otlp_calls::LayeredCalls;
 use super::otlp_messages::{SpanCall, chat_messages, plain_text};
+use super::otlp_span::{TraceSpan, failure_text, is_failed, trace_span};
 use crate::builder::{AGENT, RecordingIdentity, TranscriptBuilder};
 use crate::content::{ContentText, list, result_value, string};
 use crate::problem::LogPlace;
@@ -15,26 +16,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Deepest nesting of spans that is followed at once.
 const MAX_DEPTH: usize = 64;
-
-/// Span with its attributes converted.
-#[derive(Debug)]
-pub(crate) struct TraceSpan {
-    pub(super) id: String,
-    pub(super) parent: Option<String>,
-    pub(super) name: String,
-    pub(super) start: u64,
-    pub(super) end: u64,
-    pub(super) attributes: Map<String, Value>,
-    pub(super) written: Value,
-    size: usize,
-}
-
-impl TraceSpan {
-    /// Returns about the memory that the span takes, in bytes of JSON.
-    pub(crate) fn size(&self) -> usize {
-        self.size
-    }
-}
 
 /// Returns the spans of one element of `resourceSpans`, each with its trace id.
 pub(crate) fn spans_of(resource: Value) -> Vec<(String, TraceSpan)> {
@@ -50,26 +31,6 @@ pub(crate) fn spans_of(resource: Value) -> Vec<(String, TraceSpan)> {
         found.extend(spans.into_iter().filter_map(trace_span));
     }
     found
-}
-
-pub(super) fn trace_span(written: Value) -> Option<(String, TraceSpan)> {
-    let nanos = |key: &str| match written.get(key) {
-        Some(Value::String(text)) => text.parse().unwrap_or(0),
-        Some(other) => other.as_u64().unwrap_or(0),
-        None => 0,
-    };
-    let trace = string(&written, "traceId")?.to_owned();
-    let span = TraceSpan {
-        id: string(&written, "spanId")?.to_owned(),
-        parent: string(&written, "parentSpanId").filter(|parent| !parent.is_empty()).map(str::to_owned),
-        name: string(&written, "name").unwrap_or_default().to_owned(),
-        start: nanos("startTimeUnixNano"),
-        end: nanos("endTimeUnixNano"),
-        attributes: attributes(&written),
-        size: text_size(&written),
-        written,
-    };
-    Some((trace, span))
 }
 
 /// Makes a recording of the spans of a trace by the conventions alone.
@@ -105,17 +66,6 @@ fn identity_of(trace: &str, spans: &[TraceSpan], roles: &[SpanRole]) -> Recordin
         trial: None,
         ending,
     }
-}
-
-pub(super) fn is_failed(span: &TraceSpan) -> bool {
-    let code = span.written.get("status").and_then(|status| status.get("code"));
-    span.attributes.contains_key("error.type")
-        || code.is_some_and(|code| code.as_u64() == Some(2) || code.as_str() == Some("STATUS_CODE_ERROR"))
-}
-
-pub(super) fn failure_text(span: &TraceSpan) -> String {
-    let message = span.written.get("status").and_then(|status| string(status, "message")).filter(|text| !text.is_empty());
-    message.map_or_else(|| plain_text(span.attributes.get("error.type")), str::to_owned)
 }
 
 /// Returns the events `gen_ai.evaluation.result` of a span.
@@ -341,15 +291,4 @@ fn given_back(span: &TraceSpan) -> String {
 
 fn call_id(span: &TraceSpan) -> Option<&str> {
     ["gen_ai.tool.call.id", "ai.toolCall.id"].iter().find_map(|key| span.attributes.get(*key)).and_then(Value::as_str)
-}
-
-/// Returns the length of all texts of a value, and a few bytes for each value.
-fn text_size(value: &Value) -> usize {
-    const VALUE: usize = 32;
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => VALUE,
-        Value::String(text) => VALUE + text.len(),
-        Value::Array(items) => VALUE + items.iter().map(text_size).sum::<usize>(),
-        Value::Object(members) => VALUE + members.iter().map(|(key, value)| VALUE + key.len() + text_size(value)).sum::<usize>(),
-    }
 }

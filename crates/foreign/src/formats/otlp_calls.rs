@@ -1,10 +1,10 @@
 //! Calls of tools in a trace. One call may have a span of the agent, one of the MCP client and one of the MCP server.
 
-use super::otlp::{TraceSpan, failure_text, is_failed};
 use super::otlp_attributes::{
     ARGUMENT_ENDINGS, ARGUMENT_KEYS, RESULT_ENDINGS, RESULT_KEYS, SpanRole, first_of, is_mcp_call, mcp_params, tool_name,
 };
 use super::otlp_messages::plain_text;
+use super::otlp_span::{TraceSpan, failure_text, is_failed};
 use crate::content::{arguments, content_text, result_value};
 use model::transcript::ToolAnswer;
 use serde_json::{Map, Value};

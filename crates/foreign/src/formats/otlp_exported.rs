@@ -2,9 +2,10 @@
 //! order of time, they make the transcript of the trial.
 
 use super::ItemError;
-use super::otlp::{TraceSpan, evaluations, failure_text, is_failed};
+use super::otlp::evaluations;
 use super::otlp_attributes::{SpanRole, attributes, span_role, tool_name};
 use super::otlp_messages::{chat_messages, plain_text};
+use super::otlp_span::{TraceSpan, failure_text, is_failed};
 use crate::builder::{AGENT, MAX_EVENTS, USER};
 use crate::content::{arguments, list, result_value, string};
 use crate::problem::LogPlace;

@@ -1,9 +1,9 @@
 //! Measurements of a trace that no transcript holds: tokens, latencies, models, versions, hashes of transactions.
 
-use super::otlp::{TraceSpan, is_failed, trace_span};
 use super::otlp_attributes::{SpanRole, attributes, span_role, tool_name};
 use super::otlp_calls::LayeredCalls;
 use super::otlp_exported::{EVENT_KEY, TRIAL_KEY, claimed_kind};
+use super::otlp_span::{TraceSpan, is_failed, trace_span};
 use super::otlp_trace::{ClaimTrust, read_trace};
 use super::transaction_refs::{TransactionRef, transaction_refs};
 use crate::content::{list, string};

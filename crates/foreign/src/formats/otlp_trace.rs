@@ -1,7 +1,8 @@
 //! Reads a trace in the way that its sender deserves: as a trial of ours, as an export of ours, or by the conventions alone.
 
-use super::otlp::{TraceSpan, read_conventions};
+use super::otlp::read_conventions;
 use super::otlp_exported::{TRIAL_KEY, is_exported, read_exported};
+use super::otlp_span::TraceSpan;
 use super::{ItemError, jsonl};
 use crate::problem::LogPlace;
 use crate::recording::LogRecording;

@@ -90,7 +90,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("model", "plural", &[]),
     ("model", "policy", &["files", "location", "problem", "registry", "yaml"]),
     ("model", "problem", &["location"]),
-    ("model", "production", &["location", "money", "problem", "registry", "yaml"]),
+    ("model", "production", &["gate", "location", "money", "problem", "registry", "yaml"]),
     ("model", "reading", &["gate", "scorer"]),
     ("model", "record", &["hash", "plan", "reading", "transcript"]),
     ("model", "registry", &["location", "problem", "text_enum", "yaml"]),
