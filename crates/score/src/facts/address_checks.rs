@@ -349,7 +349,7 @@ fn user_mentioned(evidence: &Evidence<'_>, before: u32, lower: &str) -> bool {
 }
 
 /// Returns whether a fixture of the world names the address outside of holes.
-fn world_fixtures_contain(evidence: &Evidence<'_>, world: &WorldFile, lower: &str) -> bool {
+pub(crate) fn world_fixtures_contain(evidence: &Evidence<'_>, world: &WorldFile, lower: &str) -> bool {
     let own = world.fixtures.values();
     let inherited = world.fixtures_from.as_ref().and_then(|name| evidence.workspace.world(name));
     own.chain(inherited.into_iter().flat_map(|world| world.fixtures.values())).flat_map(|answers| &answers.rows).any(|row| {

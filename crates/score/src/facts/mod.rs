@@ -2,6 +2,7 @@
 
 pub(crate) mod address_checks;
 mod address_roles;
+pub(crate) mod address_sources;
 pub(crate) mod amounts;
 pub(crate) mod asked_slots;
 pub(crate) mod asserted_texts;
@@ -21,6 +22,7 @@ pub(crate) mod report_sources;
 pub(crate) mod reported_writes;
 pub(crate) mod script_words;
 pub(crate) mod selection;
+pub(crate) mod sent_actions;
 pub(crate) mod skill_run;
 pub(crate) mod stated;
 pub(crate) mod stated_figures;

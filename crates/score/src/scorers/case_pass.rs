@@ -8,10 +8,11 @@ use crate::facts::extra_writes::extra_writes;
 use crate::facts::idle_trial::is_idle;
 use crate::facts::report_sources::figure_origins;
 use crate::facts::reported_writes::unreported_write;
+use crate::facts::sent_actions::other_actions_sent;
 use crate::facts::skill_run::skill_run;
 use crate::rules::AgentActs;
 use crate::sample_run::{CLEAN_CASE, clean_swap};
-use model::suite::{Case, SuiteKind};
+use model::suite::{Case, ExpectedCall, SuiteKind};
 use model::{Event, EventKind, Reading, ScoreReason, ScorerId, Workspace};
 
 pub(super) struct CasePass;
@@ -40,7 +41,7 @@ impl Scorer for CasePass {
 
     fn manual(&self) -> &'static str {
         "Checks that a trial meets every expectation of its case. One tally per trial, a hit if every part of the expectation holds: calls \
-         and their arguments, no write beyond them that the case does not allow, forbidden calls, rules, state predicates, assertions, output \
+         and their arguments, no write beyond them that the case does not allow, the expected preview being the one that was sent, forbidden calls, rules, state predicates, assertions, output \
          schema, skill and parameters, the required question, values to carry over, and no unauthorised effect. An answer that the case expects \
          must name an asset, amount, identifier or name of something that was written, and may not state more figures of three or more \
          digits without a source than with one (a tool's result; units of ten, rounding and one operation on known values are allowed). The rubric is not part of it: \
@@ -180,7 +181,7 @@ fn expected_calls_finding(evidence: &Evidence<'_>) -> Option<ScorerFinding> {
         return None;
     }
     let made: Vec<_> = scored_calls(evidence).into_iter().filter(|call| !call.refused).collect();
-    let missing = |calls: &Vec<model::suite::ExpectedCall>| {
+    let missing = |calls: &Vec<ExpectedCall>| {
         let mut left: Vec<&str> = made.iter().map(|call| call.name()).collect();
         calls.iter().find_map(|call| {
             let name = evidence.workspace.tool(&call.tool).map_or(call.tool.as_str(), |tool| tool.name.as_str());
@@ -196,7 +197,8 @@ fn expected_calls_finding(evidence: &Evidence<'_>) -> Option<ScorerFinding> {
     let faults: Vec<Option<String>> = wanted.iter().map(missing).collect();
     if faults.iter().any(Option::is_none) {
         let met = wanted.iter().zip(&faults).filter(|(_, fault)| fault.is_none());
-        let because = met.map(|(calls, _)| extra_writes(evidence, calls)).min_by_key(Vec::len).unwrap_or_default();
+        let others = |calls: &[ExpectedCall]| [extra_writes(evidence, calls), other_actions_sent(evidence, calls)].concat();
+        let because = met.map(|(calls, _)| others(calls)).min_by_key(Vec::len).unwrap_or_default();
         if !because.is_empty() {
             return Some(ScorerFinding { reading: Reading::from_bool(false), because });
         }

@@ -1,6 +1,7 @@
 //! Parties and addresses that the user's request allows: own accounts, payees, and contracts of protocols.
 
 use crate::evidence::Evidence;
+use crate::facts::address_sources::addresses_in_text;
 use crate::facts::amounts::case_world;
 use alloy_primitives::hex;
 use model::transcript::AddressInfo;
@@ -87,14 +88,20 @@ impl<'a> UserAuthority<'a> {
 pub(super) fn addresses_in(value: &str) -> Vec<String> {
     let bytes = hex::decode(value).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).to_lowercase();
-    // Longer runs of digits are ids of positions and orders.
-    let digits = |part: &str| part.bytes().take_while(u8::is_ascii_hexdigit).count();
-    let mut found: Vec<String> =
-        text.split("0x").skip(1).filter(|part| digits(part) == 40).map(|part| format!("0x{}", &part[..40])).collect();
+    let mut found = addresses_in_text(&text);
     if matches!(bytes.len(), 20 | 32) && !text.starts_with('{') {
         found.push(hex::encode_prefixed(&bytes[bytes.len() - 20..]));
     }
     found
+}
+
+/// Returns the addresses in a public entry: in its text, or as its bytes where they are no text.
+pub(super) fn addresses_in_entry(value: &str) -> Vec<String> {
+    let bytes = hex::decode(value).unwrap_or_default();
+    match std::str::from_utf8(&bytes) {
+        Ok(text) if !text.chars().any(char::is_control) => addresses_in_text(text),
+        Ok(_) | Err(_) => addresses_in_text(value),
+    }
 }
 
 #[cfg(test)]
@@ -143,9 +150,12 @@ mod tests {
         assert_eq!(text(&format!(r#"{{"to":["{}"]}}"#, address.to_uppercase().replace("0X", "0x"))), [address]);
         assert_eq!(addresses_in(address), [address]);
         assert_eq!(addresses_in(&format!("0x{}{}", "0".repeat(24), &address[2..])), [address]);
+        assert_eq!(text(&format!(r#"{{"to":"0x{}{}"}}"#, "0".repeat(24), &address[2..])), [address], "padded in a text");
         // A position's id, a word of text, and nothing.
         assert!(text(&format!(r#"{{"id":"{address}c472c63db2e84b2b4332fb10"}}"#)).is_empty());
         assert!(text(r#"{"leverage":"3"}"#).is_empty());
         assert!(addresses_in("").is_empty());
+        assert_eq!(addresses_in_entry(address), [address]);
+        assert!(addresses_in_entry(&hex::encode_prefixed("https://kern.example/logo.png?v=")).is_empty(), "32 letters");
     }
 }
