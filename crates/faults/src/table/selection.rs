@@ -42,7 +42,7 @@ pub(super) static FAULTS: &[Fault] = &[
         "wrong_arguments",
         "Calls the right tool with other values.",
         S::ArgumentMatch,
-        &[S::Hit, S::AddressGrounding, S::ChainConsistency, S::SpendingLimit, S::AuthorizedEffects, S::ExposureUsd],
+        &[S::Hit, S::AddressGrounding, S::ChainConsistency, S::SlippageCompliance, S::SpendingLimit, S::AuthorizedEffects, S::ExposureUsd],
         wrong_arguments,
     ),
     Fault::new(
@@ -62,6 +62,7 @@ pub(super) static FAULTS: &[Fault] = &[
             S::ArgumentMatch,
             S::AddressGrounding,
             S::ChainConsistency,
+            S::SlippageCompliance,
             S::AuthorizedEffects,
             S::ExposureUsd,
             S::OracleViolations,

@@ -185,10 +185,7 @@ impl A2aTurn {
 
 /// Turns a fault in reading the card into one that says nothing about the agent, which was not asked yet.
 fn no_card(url: &str, fault: SubjectFault) -> SubjectFault {
-    match fault {
-        SubjectFault::Malformed(why) => SubjectFault::Provider(format!("{NO_CARD}: {url}: {why}")),
-        other => other,
-    }
+    if let SubjectFault::Malformed(why) = fault { SubjectFault::Provider(format!("{NO_CARD}: {url}: {why}")) } else { fault }
 }
 
 fn with_version(request: RequestBuilder, version: A2aVersion) -> RequestBuilder {
