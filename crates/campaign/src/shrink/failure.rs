@@ -45,7 +45,9 @@ impl ReproducedFailure {
         match (self, other) {
             (ReproducedFailure::Breach(own), ReproducedFailure::Breach(other)) => !own.is_disjoint(other),
             (ReproducedFailure::Failed(own), ReproducedFailure::Failed(other)) => !own.is_disjoint(other),
-            (ReproducedFailure::Breach(_), ReproducedFailure::Failed(_)) | (ReproducedFailure::Failed(_), ReproducedFailure::Breach(_)) => false,
+            (ReproducedFailure::Breach(_), ReproducedFailure::Failed(_)) | (ReproducedFailure::Failed(_), ReproducedFailure::Breach(_)) => {
+                false
+            }
         }
     }
 

@@ -45,10 +45,7 @@ impl<'r> WatchReport<'r> {
         let counted = |counter| self.report.counters.iter().find(|(found, _)| *found == counter).map_or(0, |(_, n)| *n);
         let unreadable = usize::try_from(counted(ProductionCounter::TracesUnreadable)).unwrap_or(usize::MAX);
         if unreadable > 0 {
-            notes.push(format!(
-                "{} since the file was created had no agent span and were skipped.",
-                model::count(unreadable, "trace")
-            ));
+            notes.push(format!("{} since the file was created had no agent span and were skipped.", model::count(unreadable, "trace")));
         }
         if self.report.verdicts.is_empty() {
             notes.push("No gate has a window, so nothing is judged; add window: 24h to gates in gates.yaml.".to_owned());

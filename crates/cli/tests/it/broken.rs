@@ -100,7 +100,7 @@ fn a_misspelt_key() {
 fn an_expectation_outside_the_schema() {
     let folder = TestFolder::with_reference();
     let file = "evals/suites/behavior/trade-executor.yaml";
-    let line = folder.edit(file, "slippage_bps: 30 } }]] }", "slippage_bps: thirty } }]] }");
+    let line = folder.edit(file, "slippage_bps: { at_most: 30 } } }]] }", "slippage_bps: thirty } }]] }");
     let (what, remedy) = ("wrong slippage_bps of uniswap_execute_swap", "write a value that fits");
     assert_reports(&folder, &ExpectedFinding { check: "expectations_fit_schema", file, line, what, remedy });
 }
@@ -109,7 +109,7 @@ fn an_expectation_outside_the_schema() {
 fn an_expectation_of_an_unknown_parameter() {
     let folder = TestFolder::with_reference();
     let file = "evals/suites/behavior/trade-executor.yaml";
-    let line = folder.edit(file, "slippage_bps: 30 } }]] }", "slipage_bps: 30 } }]] }");
+    let line = folder.edit(file, "slippage_bps: { at_most: 30 } } }]] }", "slipage_bps: 30 } }]] }");
     let (what, remedy) = ("which does not take it", "did you mean \"slippage_bps\"?");
     assert_reports(&folder, &ExpectedFinding { check: "expectations_fit_schema", file, line, what, remedy });
 }

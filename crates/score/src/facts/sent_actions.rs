@@ -1,4 +1,4 @@
-//! Which prepared action a later call sent.
+//! Prepared actions that a later call sent.
 
 use super::calls::{ObservedCall, observed_calls};
 use crate::compare::TypedArgs;

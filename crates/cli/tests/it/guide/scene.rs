@@ -457,9 +457,7 @@ pub(super) fn agents_in_production() -> PageScene {
     scene._servers = vec![SceneServer::Base(node)];
     let scene = scene.with_long("bardo-eval collect", "listening on", LongEnd::WhenStopped);
     // One trace is fewer than gates need.
-    scene
-        .with_long("bardo-eval watch  ", "1 trace kept", LongEnd::WhenStopped)
-        .with_exit("bardo-eval watch", 3)
+    scene.with_long("bardo-eval watch  ", "1 trace kept", LongEnd::WhenStopped).with_exit("bardo-eval watch", 3)
 }
 
 /// PostgreSQL server and a model.
