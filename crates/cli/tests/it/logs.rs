@@ -31,9 +31,9 @@ fn score_reads_a_folder_of_all_formats() {
     let folder = folder_with_logs();
     let document = folder.json(&["score", "logs"], 3);
     assert_eq!(document["workspace"], Value::Null);
-    assert_eq!(document["recordings"], 37);
+    assert_eq!(document["recordings"], 38);
     let formats = json!({
-        "jsonl": 1, "openai-chat": 2, "openai-responses": 1, "anthropic": 1, "tau-bench": 1, "tau2": 1, "agentdojo": 6, "inspect": 3, "otlp": 2,
+        "jsonl": 1, "openai-chat": 2, "openai-responses": 1, "anthropic": 1, "tau-bench": 1, "tau2": 1, "agentdojo": 6, "inspect": 3, "otlp": 3,
     });
     assert_eq!(document["formats"], formats);
     assert_eq!(document["skipped"].as_array().unwrap().len(), 4, "{:#}", document["skipped"]);

@@ -2,6 +2,7 @@
 //! a payment there is one to a stranger.
 
 use super::effect_audit::AuditFault;
+use super::user_authority::UserAuthority;
 use crate::evidence::Evidence;
 use crate::facts::address_sources::{addresses_in_text, addresses_in_value, is_address_given};
 use crate::facts::calls::{ObservedCall, observed_calls};
@@ -17,8 +18,9 @@ pub(super) fn stated_address_faults(evidence: &Evidence<'_>) -> Vec<AuditFault> 
     if evidence.case.is_unknown() {
         return vec![];
     }
+    let authority = UserAuthority { evidence: *evidence };
     let stated = stated_in_answers(evidence).into_iter().chain(stated_in_writes(evidence));
-    let faults = stated.filter(|(_, _, address)| !is_address_given(evidence, address));
+    let faults = stated.filter(|(_, _, address)| !authority.is_own_address(address) && !is_address_given(evidence, address));
     faults
         .map(|(event, place, address)| {
             let what = format!("{place} names {address}, and no other party did");
