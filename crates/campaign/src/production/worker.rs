@@ -57,7 +57,7 @@ impl<'w> ProductionWorker<'w> {
             let now_s = now_ms / 1000;
             self.store.note_work(now_s, MAX_SILENCE_S)?;
             let mut alarms = self.drift.advance(self.workspace, &self.store)?;
-            // Where few traces come, an alert does not wait for more of them. It is raised once: the time of the change is its time.
+            // One trace is enough for an alert, so that little traffic is not waited for. The alert is raised once, at the time of the change.
             alarms.extend(self.drift.unsettled().into_iter().filter(|alarm| alarm.found + UNSETTLED_S <= now_s));
             let report = ProductionReport::read(self.workspace, &self.store, ReportWindow { now_s, length_s: DAY_S })?;
             step.gauges = Some(report.gauges());

@@ -47,7 +47,7 @@ pub(crate) fn signature_meaning(domain: &Map<String, Value>, primary: &str, mess
         | "PermitWitnessTransferFrom"
         | "PermitBatchWitnessTransferFrom" => {
             let permitted = permitted_amounts(message);
-            // What cannot be read may be anything.
+            // Unreadable parts may hold any right.
             if permitted.is_empty() { verifier_amount(domain, U256::MAX).into_iter().collect() } else { permitted }
         }
         // EIP-2612, EIP-3009 and DAI: the verifying contract is the token.
