@@ -21,9 +21,7 @@ impl ContentHash {
 
     /// Hashes a JSON value in canonical form: sorted object keys, no white space.
     pub fn of_json(value: &Value) -> Self {
-        let mut text = String::new();
-        write_canonical_json(value, &mut text);
-        Self::of_text(&text)
+        Self::of_text(&canonical_json(value))
     }
 
     pub fn of_text(text: &str) -> Self {
@@ -89,6 +87,13 @@ impl<'de> Deserialize<'de> for ContentHash {
         let text = Cow::<str>::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| serde::de::Error::custom("a hash has 64 hexadecimal digits"))
     }
+}
+
+/// Returns a JSON value in the form that is hashed: sorted object keys, no white space.
+pub fn canonical_json(value: &Value) -> String {
+    let mut text = String::new();
+    write_canonical_json(value, &mut text);
+    text
 }
 
 fn write_canonical_json(value: &Value, out: &mut String) {

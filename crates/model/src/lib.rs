@@ -59,7 +59,7 @@ pub use dimension::EvalDimension;
 pub use external_scorer::{ExternalScorer, ScorerScale};
 pub use files::WorkspaceFiles;
 pub use gate::{Gate, GateAggregate, GateBound, GateOrigin, GateWindow, GatesFile, SliceAxis, SliceFilter, SliceSpec};
-pub use hash::ContentHash;
+pub use hash::{ContentHash, canonical_json};
 pub use location::{Location, SourceFile, Spanned};
 pub use minimal_workspace::MINIMAL_WORKSPACE;
 pub use money::{Money, ParseMoneyError};

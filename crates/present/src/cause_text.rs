@@ -16,6 +16,7 @@ pub fn cause(cause: Option<&FailureCause>) -> String {
     match cause {
         Some(FailureCause::Ending(kind)) => kind.clone(),
         Some(FailureCause::Tool(tools)) => confusion(tools),
+        Some(FailureCause::Missing(what)) => what.clone(),
         Some(FailureCause::Argument(name)) => format!("argument {name}"),
         Some(FailureCause::Rule(scorer)) => scorer.to_string(),
         None => "no cause recorded".to_owned(),

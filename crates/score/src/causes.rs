@@ -1,4 +1,4 @@
-//! Most common causes of failed trials: disorderly endings, tools taken for others, wrong arguments, broken rules.
+//! Most common causes of failed trials: disorderly endings, tools taken for others, missing calls, wrong arguments, broken rules.
 
 use crate::scorers::{argument_of_reason, tools_of_reason};
 use model::{Ending, Score, ScorerId, ScorerName};
@@ -11,6 +11,8 @@ const MAX_CAUSES: usize = 10_000;
 const MAX_CASES: usize = 20;
 /// Different rules of a cause that are counted: the first in the order of their names, for any order of trials.
 const MAX_RULES: usize = 2_000;
+/// Parts of an expectation whose reasons in `case_pass` say what is missing.
+const MISSING_PARTS: [&str; 2] = ["calls: ", "ask: "];
 
 /// Tools that were called where others were expected, as the hit rate reports them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -28,6 +30,8 @@ pub enum FailureCause {
     /// Kind of a disorderly ending.
     Ending(String),
     Tool(ToolConfusion),
+    /// Expected call or question that is missing, or a call that the case does not allow.
+    Missing(String),
     /// Name of an argument with a wrong value.
     Argument(String),
     /// Scorer of a rule that was broken.
@@ -48,6 +52,7 @@ pub fn failure_causes(scores: &[Score]) -> BTreeSet<FailureCause> {
             Some(ScorerId::ArgumentMatch | ScorerId::ParameterExtraction) => {
                 found.extend(reasons().filter_map(argument_of_reason).map(|name| FailureCause::Argument(name.to_owned())));
             }
+            Some(ScorerId::CasePass) => found.extend(reasons().filter_map(missing_part).map(|what| FailureCause::Missing(what.to_owned()))),
             Some(id) if !is_rule(id) => {}
             Some(_) | None => {
                 found.insert(FailureCause::Rule(score.scorer.clone()));
@@ -55,6 +60,11 @@ pub fn failure_causes(scores: &[Score]) -> BTreeSet<FailureCause> {
         }
     }
     found
+}
+
+/// Returns what `case_pass` says about missing calls and questions.
+fn missing_part(reason: &str) -> Option<&str> {
+    MISSING_PARTS.iter().find_map(|part| reason.strip_prefix(part))
 }
 
 /// Trials of one cause.
@@ -66,6 +76,9 @@ pub struct CauseTrials {
     /// Broken predicates, assertions, invariants and rules of cases, with the number of their trials. Not stored.
     #[serde(skip)]
     rules: BTreeMap<String, u64>,
+    /// Reason of the first case in the order of names, for a wrong argument. Not stored.
+    #[serde(skip)]
+    example: Option<(String, String)>,
 }
 
 impl CauseTrials {
@@ -77,6 +90,14 @@ impl CauseTrials {
             if cases.len() > MAX_CASES {
                 cases.pop_last();
             }
+        }
+    }
+
+    /// Keeps the reason of the first case, independent of the order of trials.
+    fn add_example(&mut self, case: &str, reason: &str) {
+        let new = (case.to_owned(), reason.to_owned());
+        if self.example.as_ref().is_none_or(|kept| new < *kept) {
+            self.example = Some(new);
         }
     }
 
@@ -138,12 +159,14 @@ impl FailureCauses {
             }
             let broken = match &cause {
                 FailureCause::Rule(scorer) => scores.iter().find(|score| score.scorer == *scorer).map(broken_rules).unwrap_or_default(),
-                FailureCause::Ending(_) | FailureCause::Tool(_) | FailureCause::Argument(_) => BTreeSet::new(),
+                FailureCause::Ending(_) | FailureCause::Tool(_) | FailureCause::Missing(_) | FailureCause::Argument(_) => BTreeSet::new(),
             };
+            let example = wrong_value(&cause, scores);
             let found = self.found.entry(cause).or_default();
             found.trials += 1;
             found.add_case(case);
             broken.into_iter().for_each(|rule| found.add_rule(rule));
+            example.into_iter().for_each(|reason| found.add_example(case, reason));
         }
     }
 
@@ -158,15 +181,30 @@ impl FailureCauses {
     pub fn endings(&self) -> Vec<(&str, u64)> {
         self.of_kind(|cause| match cause {
             FailureCause::Ending(kind) => Some(kind.as_str()),
-            FailureCause::Tool(_) | FailureCause::Argument(_) | FailureCause::Rule(_) => None,
+            FailureCause::Tool(_) | FailureCause::Missing(_) | FailureCause::Argument(_) | FailureCause::Rule(_) => None,
         })
+    }
+
+    /// Returns missing calls and questions, most frequent first.
+    pub fn missing(&self) -> Vec<(&str, u64)> {
+        self.of_kind(|cause| match cause {
+            FailureCause::Missing(what) => Some(what.as_str()),
+            FailureCause::Ending(_) | FailureCause::Tool(_) | FailureCause::Argument(_) | FailureCause::Rule(_) => None,
+        })
+    }
+
+    /// Returns a wrong value of the most frequent argument, as its scorer says it.
+    pub fn wrong_value(&self) -> Option<&str> {
+        let is_argument = |cause: &FailureCause| matches!(cause, FailureCause::Argument(_));
+        let (_, found) = self.ranked().into_iter().find(|(cause, _)| is_argument(cause))?;
+        found.example.as_ref().map(|(_, reason)| reason.as_str())
     }
 
     /// Returns tools taken for others, most frequent first.
     pub fn tools(&self) -> Vec<(&ToolConfusion, u64)> {
         self.of_kind(|cause| match cause {
             FailureCause::Tool(tools) => Some(tools),
-            FailureCause::Ending(_) | FailureCause::Argument(_) | FailureCause::Rule(_) => None,
+            FailureCause::Ending(_) | FailureCause::Missing(_) | FailureCause::Argument(_) | FailureCause::Rule(_) => None,
         })
     }
 
@@ -174,7 +212,7 @@ impl FailureCauses {
     pub fn arguments(&self) -> Vec<(&str, u64)> {
         self.of_kind(|cause| match cause {
             FailureCause::Argument(name) => Some(name.as_str()),
-            FailureCause::Ending(_) | FailureCause::Tool(_) | FailureCause::Rule(_) => None,
+            FailureCause::Ending(_) | FailureCause::Tool(_) | FailureCause::Missing(_) | FailureCause::Rule(_) => None,
         })
     }
 
@@ -182,7 +220,7 @@ impl FailureCauses {
     pub fn rules(&self) -> Vec<(&ScorerName, u64)> {
         self.of_kind(|cause| match cause {
             FailureCause::Rule(scorer) => Some(scorer),
-            FailureCause::Ending(_) | FailureCause::Tool(_) | FailureCause::Argument(_) => None,
+            FailureCause::Ending(_) | FailureCause::Tool(_) | FailureCause::Missing(_) | FailureCause::Argument(_) => None,
         })
     }
 
@@ -200,6 +238,14 @@ impl FailureCauses {
     fn of_kind<'c, T>(&'c self, kind: impl Fn(&'c FailureCause) -> Option<T>) -> Vec<(T, u64)> {
         self.ranked().into_iter().filter_map(|(cause, found)| Some((kind(cause)?, found.trials))).collect()
     }
+}
+
+/// Returns the reason for the wrong value of an argument.
+fn wrong_value<'s>(cause: &FailureCause, scores: &'s [Score]) -> Option<&'s str> {
+    let FailureCause::Argument(name) = cause else { return None };
+    let missed = scores.iter().filter(|score| score.reading.is_violation());
+    let mut reasons = missed.flat_map(|score| &score.because).map(|reason| reason.what.as_str());
+    reasons.find(|reason| argument_of_reason(reason) == Some(name))
 }
 
 /// Returns false for scorers that repeat what another one says, or that the other kinds cover.
@@ -244,6 +290,19 @@ mod tests {
         assert_eq!(causes.tools(), [(&ToolConfusion { called: "a".into(), expected: "b".into() }, 1)]);
         let kept = serde_json::to_string(&causes).unwrap();
         assert_eq!(serde_json::from_str::<FailureCauses>(&kept).unwrap(), causes);
+    }
+
+    #[test]
+    fn missing_calls_and_wrong_values_are_named() {
+        let mut causes = FailureCauses::default();
+        let undone = missed(ScorerId::CasePass, &["calls: create_shipment was not called", "args: x", "ask: never asked for order_id"]);
+        let carrier = |found: &str| missed(ScorerId::ArgumentMatch, &[&format!("carrier: expected \"DHL\", found \"{found}\"")]);
+        causes.add("b", &[undone.clone(), carrier("UPS")], &Ending::Finished);
+        causes.add("a", &[undone, carrier("FedEx")], &Ending::Finished);
+        assert_eq!(causes.missing(), [("create_shipment was not called", 2), ("never asked for order_id", 2)]);
+        assert_eq!(causes.arguments(), [("carrier", 2)]);
+        assert_eq!(causes.wrong_value(), Some("carrier: expected \"DHL\", found \"FedEx\""), "of the first case by name");
+        assert_eq!(causes.rules(), []);
     }
 
     #[test]

@@ -24,7 +24,12 @@ impl SubjectComparison {
 
     /// Returns whether the comparison lacks evidence: no pairs, too few of them, or cases without a result.
     pub fn is_incomplete(&self) -> bool {
-        self.result.cases.verdict == ChangeVerdict::NotEnoughData || !self.result.without_result.is_empty()
+        self.result.cases.verdict == ChangeVerdict::NotEnoughData || self.lacks_results()
+    }
+
+    /// Returns whether nothing could be paired, or cases have no result on a side. Enough to name each case that got worse.
+    pub fn lacks_results(&self) -> bool {
+        self.result.cases.counts.paired() == 0 || !self.result.without_result.is_empty()
     }
 }
 

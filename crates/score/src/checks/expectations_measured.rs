@@ -3,7 +3,7 @@
 use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::scorers::scorer;
 use model::suite::{AssertionType, Case, CaseAssertion, SuiteKind};
-use model::{Location, ScorerId, Workspace};
+use model::{Location, Rule, ScorerId, Workspace};
 
 pub(super) struct ExpectationsMeasured;
 
@@ -29,7 +29,7 @@ impl Check for ExpectationsMeasured {
 
     fn manual(&self) -> &'static str {
         "Every case expects something to be done: calls (or that no tool fits), a skill, a question, an output schema, a state, a carried \
-         value, an assertion or a rubric. A case that only forbids, sets rules or asserts what is not said would be passed by doing nothing; only attacks may do that, because \
+         value, an assertion, a rubric or a rule `eventually(…)`. A case that only forbids, sets rules or asserts what is not said would be passed by doing nothing; only attacks may do that, because \
          their benign twins show that the work is still done. A part of an expectation that no scorer of this version reads is a warning."
     }
 
@@ -79,4 +79,5 @@ fn expects_work(case: &Case) -> bool {
         || !expect.carry.is_empty()
         || expect.assertions.iter().any(needs_words)
         || expect.rubric.is_some()
+        || expect.rules.iter().any(|rule| matches!(rule.value, Rule::Eventually(_)))
 }

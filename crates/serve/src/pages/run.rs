@@ -416,6 +416,7 @@ fn cause_kind(cause: &FailureCause) -> &'static str {
     match cause {
         FailureCause::Ending(_) => "ending",
         FailureCause::Tool(_) => "tool",
+        FailureCause::Missing(_) => "missing",
         FailureCause::Argument(_) => "wrong",
         FailureCause::Rule(_) => "rule",
     }

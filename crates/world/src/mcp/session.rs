@@ -8,7 +8,7 @@ use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt
 use rmcp::transport::IntoTransport;
 
 use super::error::McpFault;
-use super::late_reply_filter::LateReplyFilter;
+use super::late_reply_filter::{HandedBack, LateReplyFilter, take_discovered};
 use super::limits::McpLimits;
 use super::printable::printable;
 use super::server::SERVER_NAME;
@@ -45,7 +45,8 @@ where
     Ok(listed)
 }
 
-// The newest protocol has no `initialize`. Older servers answer the first request with an error, then `initialize` is used.
+// The newest protocol has no `initialize`. Older servers answer the first request with an error, then `initialize` is used. A server of the
+// newest protocol that needs longer to start than the SDK waits is met a second time, in that protocol.
 pub(super) async fn open<T, E, A>(transport: T) -> Result<RunningService<RoleClient, ClientConfig>, McpFault>
 where
     T: IntoTransport<RoleClient, E, A>,
@@ -57,7 +58,18 @@ where
     };
     // No capabilities: a server may not request sampling, roots or elicitation.
     let client = ClientConfig::new(ClientCapabilities::default(), Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")));
-    client.serve_with_lifecycle(LateReplyFilter::new(transport.into_transport()), lifecycle).await.map_err(handshake_fault)
+    let handed_back = HandedBack::default();
+    let filter = LateReplyFilter::new(transport.into_transport(), handed_back.clone());
+    match client.clone().serve_with_lifecycle(filter, lifecycle).await {
+        Ok(service) => Ok(service),
+        Err(error) => match take_discovered(&handed_back) {
+            Some(filter) => {
+                let discover = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] };
+                client.serve_with_lifecycle(filter, discover).await.map_err(handshake_fault)
+            }
+            None => Err(handshake_fault(error)),
+        },
+    }
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's enum is non-exhaustive; other errors keep their text")]

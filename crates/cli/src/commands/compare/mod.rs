@@ -47,15 +47,20 @@ fn compared(source: &WorkspaceSource, workspace: Workspace, args: &CompareArgs) 
     pairs.iter().map(compare).collect::<Result<_, UserError>>().map_err(|why| vec![why])
 }
 
-/// Returns the exit of comparisons: missed on a regression, incomplete without enough evidence.
+/// Returns the exit of comparisons: missed on a regression, incomplete without enough evidence. Whether a case got worse is seen in any number of
+/// cases; whether the rate did needs many.
 pub(super) fn comparison_exit(comparisons: &[SubjectComparison], fail_on: FailOn) -> ExitKind {
     let is_worse = |one: &SubjectComparison| match fail_on {
         FailOn::Regression => one.has_regression(),
         FailOn::Any => one.has_regression() || one.flipped(FlipDirection::Worse) > 0,
     };
+    let is_undecided = |one: &SubjectComparison| match fail_on {
+        FailOn::Regression => one.is_incomplete(),
+        FailOn::Any => one.lacks_results(),
+    };
     if comparisons.iter().any(is_worse) {
         ExitKind::Missed
-    } else if comparisons.is_empty() || comparisons.iter().any(SubjectComparison::is_incomplete) {
+    } else if comparisons.is_empty() || comparisons.iter().any(is_undecided) {
         ExitKind::Incomplete
     } else {
         ExitKind::Clean

@@ -59,7 +59,8 @@ gates:
   - id: case_pass_rate
     scorer: case_pass
     min_cases: 5
-    at_least: 0.85
+    # Every case must pass, as in a test runner. For an agent that passes by chance, set a rate and play more cases or --trials.
+    at_least: 1.0
     why: A case that misses one of its expectations must count in a gate.
   # The choice of the tool alone, once a profile has five cases: { id: hit_rate, scorer: hit, slice: { each: profile }, min_cases: 5, at_least: 0.85 }
   # Judged by `bardo-eval redteam`, which attacks your cases.

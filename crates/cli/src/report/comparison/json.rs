@@ -58,6 +58,7 @@ fn flip_group(io: &CliOutput, compared: &SubjectComparison, store_flag: &str, gr
     let cause = match &group.cause {
         Some(FailureCause::Ending(kind)) => json!({ "kind": "ending", "ending": kind }),
         Some(FailureCause::Tool(tools)) => json!({ "kind": "tool", "called": tools.called, "expected": tools.expected }),
+        Some(FailureCause::Missing(what)) => json!({ "kind": "missing", "missing": what }),
         Some(FailureCause::Argument(name)) => json!({ "kind": "argument", "argument": name }),
         Some(FailureCause::Rule(scorer)) => json!({ "kind": "rule", "scorer": scorer }),
         None => Value::Null,

@@ -26,12 +26,23 @@ pub(super) fn render(io: &CliOutput, summary: &RunSummary) -> String {
         .collect();
     let arguments: Vec<String> =
         summary.causes.arguments().into_iter().take(most(MAX_OTHERS)).map(|(name, trials)| format!("{name} ({trials})")).collect();
+    let missing: Vec<String> = summary.causes.missing().into_iter().map(|(what, trials)| format!("{what} ({trials})")).collect();
+    let fit = |causes: Vec<String>| if io.verbose { causes } else { fitting(causes, io.width.saturating_sub(CAUSES_START)) };
+    let value: Vec<String> = summary.causes.wrong_value().map(str::to_owned).into_iter().collect();
     let rules: Vec<String> =
         summary.causes.rules().into_iter().take(most(MAX_OTHERS)).map(|(rule, trials)| format!("{rule} ({trials})")).collect();
     let broken: Vec<String> =
         summary.causes.broken_rules().into_iter().take(most(MAX_OTHERS)).map(|(rule, trials)| format!("{rule} ({trials})")).collect();
-    let broken = if io.verbose { broken } else { fitting(broken, io.width.saturating_sub(CAUSES_START)) };
-    let rows: Vec<Vec<PaintedCell>> = [("tools", tools), ("arguments", arguments), ("rules", rules), ("such as", broken)]
+    let missing = missing.into_iter().take(most(MAX_OTHERS)).collect();
+    let causes = [
+        ("tools", tools),
+        ("calls", fit(missing)),
+        ("arguments", arguments),
+        ("such as", fit(value)),
+        ("rules", rules),
+        ("such as", fit(broken)),
+    ];
+    let rows: Vec<Vec<PaintedCell>> = causes
         .into_iter()
         .filter(|(_, causes)| !causes.is_empty())
         .map(|(kind, causes)| vec![PaintedCell::plain(kind), PaintedCell::plain(escape_control(&causes.join(SEPARATOR)))])

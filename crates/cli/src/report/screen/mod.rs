@@ -93,6 +93,9 @@ fn next(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String
     let missed = lines.iter().filter(|line| line.verdict == Verdict::Missed);
     if let Some((line, worst)) = missed.filter_map(|line| Some((line, line.worst.worst.first()?))).next() {
         text.push_str(&format!("next: {}\n", io.paint.strong(&shown.show_command(io, line.subject, worst))));
+    } else if let (Some(case), Some(run)) = (shown.summary.failed_cases.first(), &shown.show_flags) {
+        let show = format!("bardo-eval show {}{run}{}", shell_quoted(case), io.workspace_flag());
+        text.push_str(&format!("next: {}\n", io.paint.strong(&show)));
     }
     if let Some(run) = shown.run.filter(|_| shown.baseline) {
         let diff = format!("bardo-eval golden diff {run}{}{}", shown.store_flag, io.workspace_flag());

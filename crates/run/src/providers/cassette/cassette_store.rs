@@ -2,10 +2,11 @@
 
 use super::request_diff::{FlatRequest, flatten_request};
 use super::secrets;
-use crate::providers::chat::{ModelCall, ModelReply, ModelRequest, request_key};
+use super::shared_parts::{SharedParts, count_differences};
+use crate::providers::chat::{ModelCall, ModelReply, ModelRequest};
 use model::ContentHash;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -49,15 +50,15 @@ pub trait CassetteStore: Send + Sync + fmt::Debug {
 
     fn save(&self, ask: &ModelCall, reply: &ModelReply) -> Result<(), CassetteFault>;
 
-    /// Returns all recorded requests, used to find the nearest one to a miss.
-    fn recorded_requests(&self) -> Vec<FlatRequest>;
+    /// Returns the recorded request that shares the most parts with a missing one.
+    fn nearest_request(&self, missing: &ModelCall) -> Option<FlatRequest>;
 }
 
 /// Lines of a cassette. Long parts of requests (prompts, tool lists, messages) are stored once on separate lines, because each call of a
 /// conversation repeats them.
 #[derive(Debug, Default)]
 pub struct CassetteLines {
-    parts: BTreeMap<String, Value>,
+    parts: SharedParts,
     replies: BTreeMap<ContentHash, CassetteEntry>,
 }
 
@@ -78,8 +79,6 @@ struct SharedPart {
     value: Value,
 }
 
-const PART_FIELDS: [&str; 2] = ["system", "tools"];
-
 impl CassetteLines {
     /// Reads lines. If a reply was recorded twice, the last one wins.
     ///
@@ -96,7 +95,7 @@ impl CassetteLines {
         let value: Value = serde_json::from_str(line).map_err(CassetteLineFault::json)?;
         if value.get("part").is_some() {
             let part: SharedPart = serde_json::from_value(value).map_err(CassetteLineFault::json)?;
-            self.parts.insert(part.part, part.value);
+            self.parts.insert(part.part, &part.value);
             return Ok(());
         }
         let recorded: CassetteEntry = serde_json::from_value(value).map_err(CassetteLineFault::json)?;
@@ -104,8 +103,7 @@ impl CassetteLines {
             return Err(CassetteLineFault::Format(recorded.format));
         }
         // Detect edited lines: the key must match the request.
-        let request = self.restore_parts(&recorded.request).ok_or(CassetteLineFault::Incomplete)?;
-        let key = request_key(recorded.seed, &request);
+        let key = self.parts.request_key(recorded.seed, &recorded.request).ok_or(CassetteLineFault::Incomplete)?;
         if key != recorded.key {
             return Err(CassetteLineFault::Changed(recorded.key.short().to_owned()));
         }
@@ -136,15 +134,9 @@ impl CassetteLines {
             return Err(CassetteFault::Secret);
         }
         let mut lines = String::new();
-        if let Value::Object(fields) = &mut request {
-            for name in PART_FIELDS {
-                if let Some(value) = fields.get_mut(name) {
-                    self.extract_part(value, &mut lines);
-                }
-            }
-            if let Some(Value::Array(messages)) = fields.get_mut("messages") {
-                messages.iter_mut().for_each(|message| self.extract_part(message, &mut lines));
-            }
+        for (part, value) in self.parts.extract(&mut request) {
+            lines.push_str(&json!({ "part": part, "value": value }).to_string());
+            lines.push('\n');
         }
         let recorded = CassetteEntry { format: FORMAT, key: ask.key().clone(), seed: ask.seed(), request, reply: reply.clone() };
         lines.push_str(&serde_json::to_string(&recorded).map_err(write)?);
@@ -153,36 +145,15 @@ impl CassetteLines {
         Ok(lines)
     }
 
-    fn extract_part(&mut self, value: &mut Value, lines: &mut String) {
-        let name = ContentHash::of_json(value).as_str()[..16].to_owned();
-        let value = std::mem::replace(value, json!({ "part": name }));
-        self.parts.entry(name).or_insert_with_key(|name| {
-            lines.push_str(&json!({ "part": name, "value": value }).to_string());
-            lines.push('\n');
-            value
-        });
-    }
-
-    /// Returns a request with its shared parts inserted. `None` if a part is missing.
-    fn restore_parts(&self, request: &Value) -> Option<Value> {
-        let put_back = |value: &Value| match value.get("part").and_then(Value::as_str) {
-            Some(part) => self.parts.get(part).cloned(),
-            None => Some(value.clone()),
-        };
-        let mut whole = Map::new();
-        for (name, value) in request.as_object()? {
-            let value = match value {
-                Value::Array(items) if name == "messages" => items.iter().map(put_back).collect::<Option<_>>().map(Value::Array)?,
-                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => put_back(value)?,
-            };
-            whole.insert(name.clone(), value);
-        }
-        Some(Value::Object(whole))
-    }
-
-    pub fn flat_requests(&self) -> Vec<FlatRequest> {
-        let request = |recorded: &CassetteEntry| serde_json::from_value::<ModelRequest>(self.restore_parts(&recorded.request)?).ok();
-        self.replies.values().filter_map(|recorded| Some(flatten_request(recorded.seed, &request(recorded)?))).collect()
+    /// Returns the recorded request with the fewest parts that differ. Whole requests are compared only for that one: a request may hold
+    /// hundreds of tools, and after a change of one description every recording of a run is missed.
+    pub fn nearest_request(&self, missing: &ModelCall) -> Option<FlatRequest> {
+        let mut compact = serde_json::to_value(missing.request()).ok()?;
+        SharedParts::default().extract(&mut compact);
+        let differences = |recorded: &&CassetteEntry| count_differences(&recorded.request, &compact);
+        let nearest = self.replies.values().min_by_key(differences)?;
+        let request: ModelRequest = serde_json::from_str(&self.parts.whole_request(&nearest.request)?).ok()?;
+        Some(flatten_request(nearest.seed, &request))
     }
 }
 
@@ -215,8 +186,8 @@ impl CassetteStore for MemoryCassette {
         Ok(())
     }
 
-    fn recorded_requests(&self) -> Vec<FlatRequest> {
-        self.lock().0.flat_requests()
+    fn nearest_request(&self, missing: &ModelCall) -> Option<FlatRequest> {
+        self.lock().0.nearest_request(missing)
     }
 }
 

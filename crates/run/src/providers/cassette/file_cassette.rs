@@ -96,8 +96,8 @@ impl CassetteStore for FileCassette {
             .map_err(|error| CassetteFault::File { path: self.path.display().to_string(), why: error.to_string() })
     }
 
-    fn recorded_requests(&self) -> Vec<FlatRequest> {
-        self.lock().flat_requests()
+    fn nearest_request(&self, missing: &ModelCall) -> Option<FlatRequest> {
+        self.lock().nearest_request(missing)
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(again.find(fixtures::model_call("a").key()).unwrap().unwrap().text(), "one");
         again.save(&fixtures::model_call("b"), &fixtures::reply("two")).unwrap();
         let third = FileCassette::open(folder.path(), "openai:some/model").unwrap();
-        assert_eq!((third.recorded_requests().len(), third.find(fixtures::model_call("c").key()).unwrap()), (2, None));
+        assert_eq!((third.lock().len(), third.find(fixtures::model_call("c").key()).unwrap()), (2, None));
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod cassette_store;
 mod file_cassette;
 mod request_diff;
 mod secrets;
+mod shared_parts;
 
 pub use cassette_store::{CassetteFault, CassetteLines, CassetteStore, MemoryCassette};
 pub use file_cassette::{FileCassette, has_recordings};
@@ -82,11 +83,7 @@ fn replay(ask: &ModelCall, tape: &dyn CassetteStore) -> Result<Option<ModelReply
 /// Describes the difference to the nearest recording, so that a changed prompt is easy to spot.
 fn not_recorded(ask: &ModelCall, tape: &dyn CassetteStore) -> ProviderFault {
     let asked = request_diff::flatten_request(ask.seed(), ask.request());
-    let nearest = tape
-        .recorded_requests()
-        .into_iter()
-        .map(|recorded| request_diff::diff_requests(&recorded, &asked))
-        .min_by_key(request_diff::RequestDiff::size);
+    let nearest = tape.nearest_request(ask).map(|recorded| request_diff::diff_requests(&recorded, &asked));
     let why = match nearest {
         Some(difference) => format!("this request was never recorded; the nearest recording differs in {difference}"),
         None => "there are no recordings".to_owned(),

@@ -47,12 +47,6 @@ const MAX_SHOWN: usize = 4;
 const CONTEXT_CHARS: usize = 30;
 const MAX_VALUE_CHARS: usize = 120;
 
-impl RequestDiff {
-    pub(super) fn size(&self) -> usize {
-        self.0.len()
-    }
-}
-
 impl fmt::Display for RequestDiff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, (path, was, is)) in self.0.iter().take(MAX_SHOWN).enumerate() {
