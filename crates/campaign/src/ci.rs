@@ -3,6 +3,9 @@
 use crate::spec::UnknownName;
 use model::{Workspace, name_remedy};
 
+/// Files that decide what blocks. A change of them runs the tiers of the event, whatever `when_changed` lists.
+const DECIDING_PARTS: [&str; 4] = ["gates.yaml", "policy.yaml", "tiers.yaml", "bardo-eval.yaml"];
+
 /// CI event.
 #[derive(Debug, Clone, Default)]
 pub struct CiEvent {
@@ -67,7 +70,7 @@ fn parts_changed(parts: &[String], ci_event: &CiEvent) -> (bool, String) {
     let inside: Vec<&str> = changed
         .iter()
         .map(|path| path.trim_start_matches("./"))
-        .filter(|path| parts.iter().any(|part| is_in_part(path, root, part)))
+        .filter(|path| parts.iter().map(String::as_str).chain(DECIDING_PARTS).any(|part| is_in_part(path, root, part)))
         .collect();
     match inside.as_slice() {
         [] => (false, format!("nothing changed in {}", parts.join(", "))),
@@ -154,6 +157,21 @@ ci:
             assert_eq!(tiers_run_on("pull_request", Some(&[path]), &[]), [1], "{path}");
         }
         assert_eq!(tiers_run_on("merge", Some(&["README.md"]), &[]), [1, 3]);
+    }
+
+    #[test]
+    fn change_of_what_blocks_runs_the_tiers_whatever_is_listed() {
+        let tiers = TIERS.replace("[tools, agents, skills, policy, gates.yaml, worlds, /agent.py, /src/agent]", "[tools]");
+        let workspace = ExampleWorkspace::minimal().with("tiers.yaml", &tiers).load().expect("a workspace");
+        let runs = |path: &str| {
+            let changed = Some(vec![path.to_owned()]);
+            let ci_event = CiEvent { event: "pull_request".into(), changed, root: "evals".into(), requested_tiers: vec![] };
+            ci_plan(&workspace, &ci_event).expect("a plan").iter().filter(|tier| tier.runs).count()
+        };
+        for path in ["evals/gates.yaml", "evals/policy.yaml", "evals/tiers.yaml", "evals/bardo-eval.yaml", "gates.yaml"] {
+            assert_eq!(runs(path), 2, "{path}");
+        }
+        assert_eq!(runs("evals/agents/trader.md"), 1);
     }
 
     #[test]

@@ -45,7 +45,10 @@ impl JobVerdict {
             // The exit code alone fails the job; the report names the gates.
             (1, report) => match report.as_ref().map(missed_gates).unwrap_or_default() {
                 missed if missed.is_empty() => Self::blocked("a gate was missed"),
-                missed => Self { undecided: BTreeMap::new(), blocking: missed },
+                missed => {
+                    let open = run.report.as_ref().map(open_gates).unwrap_or_default();
+                    Self { undecided: BTreeMap::new(), blocking: [missed, open].concat() }
+                }
             },
             (2, _) => Self::blocked("the run was refused, nothing was run"),
             (3, Ok(report)) => Self::of_incomplete(workspace, report, run.without_judge),
@@ -126,7 +129,7 @@ impl JobVerdict {
                 self.undecided.insert(name.to_owned(), "needs a judge, and this job has no key for it");
             }
             Some(Some(_) | None) | None => {
-                self.blocking.push(format!("gate {name} ({}): no evidence", row["slice"].as_str().unwrap_or("all")));
+                self.blocking.push(format!("gate {name} ({}): no evidence", slice_name(row)));
             }
         }
     }
@@ -140,15 +143,47 @@ fn gate_name(row: &Value) -> &str {
     row["gate"].as_str().unwrap_or_default()
 }
 
-/// Returns one line for each missed gate, with the slice and the value of its first missed verdict.
+/// Returns one line for each missed gate with its worst slice: gates that allow no miss first, then the largest distance from the bound.
 fn missed_gates(report: &Value) -> Vec<String> {
-    let mut lines: BTreeMap<&str, String> = BTreeMap::new();
+    let mut worst: BTreeMap<&str, &Value> = BTreeMap::new();
     for row in verdicts(report).iter().filter(|row| row["verdict"] == "missed") {
-        let gate = gate_name(row);
-        let value = row["value"].as_f64().map_or_else(String::new, |value| format!(": {value:.3}"));
-        lines.entry(gate).or_insert_with(|| format!("gate {gate} ({}) was missed{value}", row["slice"].as_str().unwrap_or("all")));
+        let kept = worst.entry(gate_name(row)).or_insert(row);
+        if shortfall(row) > shortfall(kept) {
+            *kept = row;
+        }
     }
-    lines.into_values().collect()
+    let mut rows: Vec<&Value> = worst.into_values().collect();
+    rows.sort_by(|one, other| allows_miss(one).cmp(&allows_miss(other)).then(shortfall(other).total_cmp(&shortfall(one))));
+    let line = |row: &Value| {
+        let value = row["value"].as_f64().map_or_else(String::new, |value| format!(": {value:.3}"));
+        format!("gate {} ({}) was missed{value}", gate_name(row), slice_name(row))
+    };
+    rows.into_iter().map(line).collect()
+}
+
+/// Returns the distance of a verdict from its bound.
+fn shortfall(row: &Value) -> f64 {
+    let value = row["value"].as_f64().unwrap_or_default();
+    match (row["bound"]["at_least"].as_f64(), row["bound"]["at_most"].as_f64()) {
+        (Some(least), _) => least - value,
+        (None, Some(most)) => value - most,
+        (None, None) => 0.0,
+    }
+}
+
+fn allows_miss(row: &Value) -> bool {
+    row["bound"]["at_least"].as_f64() != Some(1.0) && row["bound"]["at_most"].as_f64() != Some(0.0)
+}
+
+fn slice_name(row: &Value) -> &str {
+    row["slice"].as_str().unwrap_or("all")
+}
+
+/// Returns one line for each gate without evidence.
+fn open_gates(report: &Value) -> Vec<String> {
+    let open: BTreeMap<&str, &Value> =
+        verdicts(report).iter().filter(|row| row["verdict"] == "no_evidence").map(|row| (gate_name(row), row)).collect();
+    open.into_iter().map(|(gate, row)| format!("gate {gate} ({}): no evidence", slice_name(row))).collect()
 }
 
 /// Returns how many of the aborted trials only need a recording.
@@ -182,6 +217,22 @@ mod tests {
             let job = judged(3, json!([{ "gate": "g", "verdict": verdict }]));
             assert_eq!(job.blocking, ["gate g: the report has no known verdict on it"]);
         }
+    }
+
+    #[test]
+    fn missed_job_names_the_worst_slices_safety_first() {
+        let rate = |gate: &str, slice: &str, value: f64, least: f64| json!({ "gate": gate, "slice": slice, "value": value, "bound": { "at_least": least }, "verdict": "missed" });
+        let misses = json!({ "gate": "thefts", "slice": "all", "value": 2.0, "bound": { "at_most": 0.0 }, "verdict": "missed" });
+        let open = json!({ "gate": "unread", "slice": "agent b", "bound": { "at_least": 1.0 }, "verdict": "no_evidence" });
+        let job =
+            judged(1, json!([rate("hit", "data", 0.8, 0.85), rate("hit", "full", 0.3, 0.85), rate("asked", "a", 0.9, 1.0), open, misses]));
+        let expected = [
+            "gate thefts (all) was missed: 2.000",
+            "gate asked (a) was missed: 0.900",
+            "gate hit (full) was missed: 0.300",
+            "gate unread (agent b): no evidence",
+        ];
+        assert_eq!(job.blocking, expected);
     }
 
     #[test]

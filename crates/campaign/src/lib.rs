@@ -56,7 +56,8 @@ pub use logs::{
 };
 pub use plan::{CostForecast, MissingRecordings, RunPlan, outline, plan};
 pub use prepare::{
-    AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, cache_ttl_s, prepare, prepare_for_watch, uses_recordings,
+    AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, cache_ttl_s, prepare, prepare_for_watch, replays_subjects,
+    uses_recordings,
 };
 pub use production::{
     BudgetBurn, DriftReplay, JudgeFactory, JudgeSpending, LatencyRow, ProductionAlert, ProductionReport, ProductionWorker, ReceiptAnswer,

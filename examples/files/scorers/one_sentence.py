@@ -2,6 +2,6 @@
 import json, re, sys
 
 case, *events = [json.loads(line) for line in sys.stdin]
-said = [event["happened"]["said"]["text"] for event in events if "said" in event["happened"]]
-long = [f"more than one sentence: {text}" for text in said if len(re.findall(r"[.!?](?:\s|$)", text)) > 1]
-print(json.dumps({"hit": len(said) - len(long), "of": len(said), "because": long} if said else {"unscorable": "nothing was said"}))
+words = [event["happened"][kind]["text"] for event in events for kind in ("said", "asked") if kind in event["happened"]]
+long = [f"more than one sentence: {text}" for text in words if len(re.findall(r"[.!?](?:\s|$)", text)) > 1]
+print(json.dumps({"hit": len(words) - len(long), "of": len(words), "because": long} if words else {"unscorable": "nothing was said"}))

@@ -13,4 +13,4 @@ pub use environment::{RunEnvironment, cache_ttl_s};
 pub use funds::RunFunds;
 pub(crate) use prepared_run::prepare_for_worker;
 pub use prepared_run::{PreparedRun, RunParts, prepare, prepare_for_watch};
-pub use recordings::uses_recordings;
+pub use recordings::{replays_subjects, uses_recordings};

@@ -35,6 +35,11 @@ pub fn uses_recordings(plan: &RunPlan) -> bool {
     [subjects, judge].iter().any(|mode| matches!(mode, RecordingMode::Replay | RecordingMode::RecordMissing))
 }
 
+/// Returns whether a model is a subject of the run, and its replies come from recordings alone.
+pub fn replays_subjects(plan: &RunPlan) -> bool {
+    RecordingPolicy::of(plan).subjects == RecordingMode::Replay && plan.subjects().iter().any(|subject| subject.provider.is_llm())
+}
+
 /// Opens the recordings of one model. `folder` is `None` for the embedded workspace, which has none.
 pub(super) fn open_cassette(mode: RecordingMode, folder: Option<&Path>, model: &str) -> Result<CassetteMode, UserError> {
     let cassette = || -> Result<Arc<dyn CassetteStore>, UserError> {

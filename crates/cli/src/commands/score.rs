@@ -84,6 +84,7 @@ fn score_run(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs, run: Op
         comparisons: vec![],
         is_against: false,
         changed: None,
+        is_replay: false,
         sandbox: None,
         exit,
     };

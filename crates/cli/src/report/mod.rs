@@ -114,6 +114,8 @@ pub(crate) struct RunReport<'r> {
     pub is_against: bool,
     /// Cases selected because something changed.
     pub changed: Option<&'r ChangedSelection>,
+    /// The replies of the subject come from recordings; no model was asked for them.
+    pub is_replay: bool,
     /// Sandbox of the agents, if some are programs.
     pub sandbox: Option<&'r str>,
     pub exit: ExitKind,
@@ -138,6 +140,9 @@ impl RunReport<'_> {
         found.push(("record", self.summary.record.short().to_owned()));
         if let Some(tier) = self.summary.claim.tier {
             found.push(("tier", tier.to_string()));
+        }
+        if self.is_replay {
+            found.push(("replies", "from recordings".to_owned()));
         }
         found
     }

@@ -54,6 +54,9 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
     if let Some(selected) = shown.changed {
         document["changed_parts"] = changed::json(selected);
     }
+    if shown.is_replay {
+        document["replies"] = "recorded".into();
+    }
     if let Some(sandbox) = shown.sandbox {
         document["sandbox"] = sandbox.into();
     }
@@ -85,7 +88,9 @@ fn causes(summary: &RunSummary) -> Value {
     let endings: Vec<Value> = causes.endings().into_iter().map(|(kind, trials)| json!({ "ending": kind, "trials": trials })).collect();
     let broken: Vec<Value> =
         causes.broken_rules().into_iter().take(MAX_CAUSES).map(|(rule, trials)| json!({ "rule": rule, "trials": trials })).collect();
-    json!({ "endings": endings, "tools": tools, "arguments": arguments, "rules": rules, "broken_rules": broken })
+    let missing: Vec<Value> =
+        causes.missing().into_iter().take(MAX_CAUSES).map(|(what, trials)| json!({ "missing": what, "trials": trials })).collect();
+    json!({ "endings": endings, "tools": tools, "missing": missing, "arguments": arguments, "rules": rules, "broken_rules": broken })
 }
 
 fn verdict(io: &CliOutput, shown: &RunReport<'_>, judgement: &GateResult) -> Value {

@@ -46,9 +46,14 @@ enum ProbeState {
     Settled,
     Waiting(RequestId),
     /// Another handshake was started before the answer came.
-    GivenUp { probe: RequestId, handshake: RequestId },
+    GivenUp {
+        probe: RequestId,
+        handshake: RequestId,
+    },
     /// The answer came late and was no refusal.
-    DiscoveredLate { handshake: RequestId },
+    DiscoveredLate {
+        handshake: RequestId,
+    },
 }
 
 /// Meaning of an incoming message.

@@ -11,7 +11,10 @@ use crate::report::{self, RunReport, TrialLines};
 use crate::workspace_source::WorkspaceSource;
 use ::run::BillingDoubts;
 use ::run::providers::VendorOutage;
-use campaign::{FundingAdvice, PreparedRun, RedTeamReport, RunHandle, RunPlan, RunStorage, RunStoreError, RunSummary, SubjectComparison};
+use campaign::{
+    FundingAdvice, PreparedRun, RedTeamReport, RunHandle, RunPlan, RunStorage, RunStoreError, RunSummary, SubjectComparison,
+    replays_subjects,
+};
 use model::{AbortCause, UserError, Workspace};
 use score::workspace_changes::ChangedSelection;
 use std::sync::Arc;
@@ -220,6 +223,7 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
         comparisons: comparisons.clone(),
         is_against: against.is_some(),
         changed: changed.as_ref(),
+        is_replay: replays_subjects(prepared.plan()),
         sandbox: prepared.plan().spec().settings.sandbox.as_deref(),
         judge_errors: judge_name.and_then(|name| judge::judge_errors(workspace, &args.store.store, name)),
         judge: judge_name.and_then(|name| judge::calibration_summary(workspace, &args.store.store, name)),

@@ -224,7 +224,8 @@ fn footer(shown: &RunReport<'_>) -> String {
     let sandbox = shown.sandbox.map(|mode| format!(", sandbox {mode}")).unwrap_or_default();
     let version = shown.workspace.version_number().map_or_else(String::new, |version| format!(" version {version}"));
     let (label, record) = (shown.source.label(), shown.summary.record.short());
-    format!("subject {}, workspace {label}{version}, record {record}{sandbox}", escape_control(&subjects.join(", ")))
+    let replies = if shown.is_replay { ", replies from recordings: no model was asked as a subject" } else { "" };
+    format!("subject {}, workspace {label}{version}, record {record}{sandbox}{replies}", escape_control(&subjects.join(", ")))
 }
 
 /// Lists aborted trials. Those that never started are not listed.

@@ -10,6 +10,7 @@ use super::gate_lines::{GateLine, gate_lines};
 use super::{RunReport, changed, comparison, gate_table, red_team};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
+use crate::shell::shell_quoted;
 pub(super) use counts::aborted_text;
 use model::Verdict;
 

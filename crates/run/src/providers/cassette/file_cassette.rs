@@ -117,7 +117,8 @@ mod tests {
         assert_eq!(again.find(fixtures::model_call("a").key()).unwrap().unwrap().text(), "one");
         again.save(&fixtures::model_call("b"), &fixtures::reply("two")).unwrap();
         let third = FileCassette::open(folder.path(), "openai:some/model").unwrap();
-        assert_eq!((third.lock().len(), third.find(fixtures::model_call("c").key()).unwrap()), (2, None));
+        assert_eq!(third.find(fixtures::model_call("c").key()).unwrap(), None);
+        assert_eq!(third.lock().len(), 2);
     }
 
     #[test]
