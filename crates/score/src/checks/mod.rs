@@ -57,6 +57,7 @@ mod words;
 mod worlds_complete;
 mod worlds_resolve;
 mod write_acts;
+mod writes_compared;
 mod writes_declared;
 
 pub use case_names::unknown_case_names;
@@ -135,6 +136,7 @@ pub static CHECKS: &[&dyn Check] = &[
     &rubrics_decidable::RubricsDecidable,
     &cross_play::CrossPlay,
     &mutants_caught::MutantsCaught,
+    &writes_compared::WritesCompared,
     &names_alone::NamesAlone,
     &waivers::WaiversCheck,
 ];

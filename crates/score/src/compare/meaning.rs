@@ -128,8 +128,8 @@ fn json(value: &Value) -> ValueMeaning {
 }
 
 /// Parts of keys whose values are quantities, as text or number.
-const QUANTITY_KEYS: [&str; 12] =
-    ["amount", "size", "quantity", "value", "price", "usd", "bps", "percent", "limit", "weight", "threshold", "cap"];
+const QUANTITY_KEYS: [&str; 14] =
+    ["amount", "size", "quantity", "value", "price", "usd", "bps", "percent", "limit", "weight", "threshold", "cap", "supply", "days"];
 
 /// Writes one spelling at every depth: whole floats as integers, so that 5 equals 5.0, addresses in lower case unless their checksum is
 /// wrong, and quantities, known by their key, as decimals, so that "12,000" equals 12000. Other texts stay as they are.

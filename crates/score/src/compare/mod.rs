@@ -85,6 +85,13 @@ impl<'a> TypedArgs<'a> {
         self.meaning(name).is_some_and(|found| found == self.meaning_as(name, expected))
     }
 
+    /// Returns whether the argument of a call has the expected meaning. The order of a set means nothing, unless another list is given
+    /// beside it, whose items may belong to those of the set.
+    fn matches_as_argument(&self, name: &str, expected: &Value) -> bool {
+        let lists = self.kinds().filter(|(_, kind)| matches!(kind, ParamKind::List(_))).count();
+        if lists == 1 { self.matches_in_any_order(name, expected) } else { self.matches(name, expected) }
+    }
+
     /// Returns whether a parameter of a skill has the expected meaning. The order of chains, tokens, fee tiers, choices and ids in a list
     /// means nothing; that of amounts and objects may.
     pub(crate) fn matches_in_any_order(&self, name: &str, expected: &Value) -> bool {
@@ -130,8 +137,8 @@ impl<'a> TypedArgs<'a> {
             return wanted.may_be_absent();
         };
         match wanted {
-            ArgMatcher::Exactly(expected) => self.matches(name, expected),
-            ArgMatcher::AnyOf(options) => options.iter().any(|option| self.matches(name, option)),
+            ArgMatcher::Exactly(expected) => self.matches_as_argument(name, expected),
+            ArgMatcher::AnyOf(options) => options.iter().any(|option| self.matches_as_argument(name, option)),
             ArgMatcher::AtMost(bound) => self.meaning_as(name, value).is_at_most(&self.meaning_as(name, bound)),
             ArgMatcher::Subset(whole) => self.contains(name, whole, value),
             ArgMatcher::Superset(part) => self.contains(name, value, part),

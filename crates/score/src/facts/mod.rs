@@ -25,6 +25,7 @@ pub(crate) mod selection;
 pub(crate) mod sent_actions;
 pub(crate) mod skill_run;
 pub(crate) mod stated;
+pub(crate) mod stated_amounts;
 pub(crate) mod stated_figures;
 pub(crate) mod stated_shares;
 pub(crate) mod told_terms;

@@ -86,7 +86,7 @@ pub(crate) fn figure_origins(evidence: &Evidence<'_>, answer: &str) -> FigureOri
 }
 
 /// Role of an event as a source of figures.
-enum EventSource {
+pub(super) enum EventSource {
     /// Words of the user, and those that the agent passed on.
     Given,
     /// Results of tools, answers of peers, and the chain.
@@ -96,7 +96,7 @@ enum EventSource {
 }
 
 impl EventSource {
-    fn of(event: &Event, own: &[&str]) -> Self {
+    pub(super) fn of(event: &Event, own: &[&str]) -> Self {
         let is_own = own.contains(&event.by.as_str());
         match &event.happened {
             EventKind::UserSaid { .. }
@@ -136,7 +136,7 @@ impl EventSource {
     }
 }
 
-fn event_figures(event: &Event) -> Vec<StatedFigure> {
+pub(super) fn event_figures(event: &Event) -> Vec<StatedFigure> {
     serde_json::to_value(&event.happened).map(|value| value_figures(&value)).unwrap_or_default()
 }
 

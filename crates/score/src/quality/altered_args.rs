@@ -8,7 +8,7 @@ use model::{ParamKind, ParamSpec, Workspace};
 use serde_json::{Map, Value, json};
 
 /// Well-formed address that occurs in no world.
-const UNKNOWN_ADDRESS: &str = "0x00000000000000000000000000000000000bad00";
+pub(super) const UNKNOWN_ADDRESS: &str = "0x00000000000000000000000000000000000bad00";
 
 /// Returns a value for the argument with a different meaning that the case does not accept, or `None` if no candidate differs.
 pub(super) fn altered_argument(
@@ -72,7 +72,7 @@ fn candidates(workspace: &Workspace, param: Option<&ParamSpec>, value: &Value) -
 }
 
 /// Returns 2x + 1, which changes zero too.
-fn doubled_plus_one(number: f64, whole: bool) -> Value {
+pub(super) fn doubled_plus_one(number: f64, whole: bool) -> Value {
     let more = number.mul_add(2.0, 1.0);
     #[expect(clippy::cast_possible_truncation, reason = "a whole number within the range of i64")]
     if whole && more.abs() < 9e15 { json!(more as i64) } else { json!(more) }

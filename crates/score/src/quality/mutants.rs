@@ -63,7 +63,7 @@ fn prepares(tool: &Tool, write: &str) -> bool {
     tool.prepares.as_ref().is_some_and(|target| target.tools().iter().any(|name| name.as_str() == write))
 }
 
-fn expected_calls(case: &Case) -> impl Iterator<Item = &ExpectedCall> {
+pub(super) fn expected_calls(case: &Case) -> impl Iterator<Item = &ExpectedCall> {
     case.expect.calls.iter().flat_map(ExpectedCalls::expected_calls)
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn without_steps(case: &Case, left_out: &BTreeSet<usize>) -> Vec<Refe
 }
 
 /// Reports whether a call is a dry run that only prepares the expected call. In tool selection a dry run counts as the call.
-fn is_preparation(case: &Case, args: &NamedArgs<ArgValue>) -> bool {
+pub(super) fn is_preparation(case: &Case, args: &NamedArgs<ArgValue>) -> bool {
     case.kind != SuiteKind::ToolSelection && args.get("dry_run") == Some(&ArgValue::Given(Value::Bool(true)))
 }
 
@@ -250,7 +250,7 @@ impl MutatedStep<'_> {
 }
 
 /// Returns the literal values; a back-reference becomes the name of its step.
-fn literal_args(args: &NamedArgs<ArgValue>) -> Map<String, Value> {
+pub(super) fn literal_args(args: &NamedArgs<ArgValue>) -> Map<String, Value> {
     let value = |arg: &ArgValue| match arg {
         ArgValue::Given(value) => value.clone(),
         ArgValue::From { step, .. } => Value::String(step.clone()),
