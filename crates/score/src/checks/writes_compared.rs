@@ -20,8 +20,8 @@ impl Check for WritesCompared {
          item more, less or another, mappings one entry more and each entry changed, and addresses, assets, amounts, shares, prices, ids, \
          deadlines, data, lists and mappings that the reference omits are added. The case must fail, or the change must be read from the \
          chain: what moves, to whom and on which network is held against the intent and `post`, and the deadline of a swap against the \
-         longest one that is accepted. Texts in the agent's own words are not compared. A value without a comparison is an error in a \
-         workspace with policy.yaml, otherwise a warning."
+         longest one that is accepted. Texts in the agent's own words are not compared. A value without a comparison is an error in a case \
+         of an agent in a workspace with policy.yaml, otherwise a warning."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -58,16 +58,14 @@ impl Check for WritesCompared {
     }
 
     fn rejects(&self) -> ExampleWorkspace {
-        let param = "      token: { kind: token(asset), type: string, description: Token to send. }\n";
-        let notify = format!("{param}      notify: {{ kind: address(agent), type: string, optional: true, description: Who is told. }}\n");
-        ExampleWorkspace::minimal()
-            .edit("tools/wallet.yaml", param, &notify)
-            .edit("suites/behavior/trader.yaml", "forbid: [token_transfer]", "allow: [token_transfer]")
-            .edit(
-                "suites/behavior/trader.yaml",
-                "      - { agent: trader, say:",
-                "      - { agent: trader, call: token_transfer, args: { token: USDC, notify: \"0x70997970C51812dc3A010C7d01b50e0d17dc79C8\" } }\n      - { agent: trader, say:",
-            )
+        let param = "      slippage_bps: { kind: bps";
+        let route =
+            "      route: { kind: enum, type: string, enum: [direct, split], default: direct, description: Path of the exchange. }\n";
+        ExampleWorkspace::minimal().edit("tools/wallet.yaml", param, &format!("{route}{param}")).edit(
+            "suites/behavior/trader.yaml",
+            "slippage_bps: 50, action_id",
+            "route: split, slippage_bps: 50, action_id",
+        )
     }
 }
 
@@ -83,7 +81,7 @@ fn report(workspace: &Workspace, case: &Case, variant: &WriteVariant<'_>, found:
         (true, false) => "state in expect.calls that it is left out ({ absent: true }) or what it may be ({ optional: … })",
         (false, _) => "expect the call, or allow it with these arguments only",
     };
-    if workspace.policy.is_some() {
+    if workspace.policy.is_some() && case.brief.surface.agent().is_some() {
         found.error(&variant.at, what, remedy);
     } else {
         found.warning(&variant.at, what, remedy);
@@ -97,6 +95,8 @@ fn is_read_from_chain(case: &Case, variant: &WriteVariant<'_>) -> bool {
     if variant.class == OpClass::Swap && kind == Some(&ParamKind::Deadline) {
         return true;
     }
+    // Terms of a prepared action show in what is sent.
+    let is_preview = !variant.tool.writes();
     let has_terms = !case.intent.spend.is_empty() || !case.intent.payees.is_empty() || !case.expect.post.is_empty();
     let is_action = matches!(kind, Some(ParamKind::Object | ParamKind::Data));
     let is_seen = match kind {
@@ -104,7 +104,8 @@ fn is_read_from_chain(case: &Case, variant: &WriteVariant<'_>) -> bool {
         Some(ParamKind::Amount { .. } | ParamKind::Token(_) | ParamKind::Chain(_)) => true,
         Some(_) | None => is_action,
     };
-    has_terms && is_seen && moves_value(variant) && (is_action || !(variant.is_expected && variant.is_given))
+    let is_stated = variant.is_expected && variant.is_given && !is_action;
+    has_terms && moves_value(variant) && (is_preview || is_seen && !is_stated)
 }
 
 fn moves_value(variant: &WriteVariant<'_>) -> bool {
@@ -120,13 +121,46 @@ fn moves_value(variant: &WriteVariant<'_>) -> bool {
         | OpClass::VenueIn
         | OpClass::VenueOut
         | OpClass::Bridge => true,
-        OpClass::Read
-        | OpClass::Quote
-        | OpClass::Simulate
-        | OpClass::Register
-        | OpClass::Configure
-        | OpClass::Remember => false,
+        OpClass::Read | OpClass::Quote | OpClass::Simulate | OpClass::Register | OpClass::Configure | OpClass::Remember => false,
         // It sends what a quote prepared, and the chain shows that.
         OpClass::PassThrough => variant.tool.acts.sends_prepared(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(example: &ExampleWorkspace) -> Vec<String> {
+        let workspace = example.load().unwrap_or_else(|problems| panic!("{problems:#?}"));
+        let mut found = FindingCollector::of("writes_compared", 1);
+        WritesCompared.check(&workspace, &mut found);
+        found.finish().findings.into_iter().map(|finding| format!("{:?}: {}", finding.level, finding.what)).collect()
+    }
+
+    /// A list may grow and a mapping may get a further entry where only a part is compared.
+    #[test]
+    fn part_of_a_list_or_mapping_leaves_the_rest_open() {
+        let with = |expected: &str| {
+            let param = "      slippage_bps: { kind: bps";
+            let hops = "      hops: { kind: list(text), type: array, items: { type: string }, description: Stations of the exchange. }\n";
+            ExampleWorkspace::minimal()
+                .edit("tools/wallet.yaml", param, &format!("{hops}{param}"))
+                .edit(
+                    "suites/behavior/trader.yaml",
+                    "amount: \"250\", chain: base } }]] }",
+                    &format!("amount: \"250\", chain: base, hops: {expected} }} }}]] }}"),
+                )
+                .edit("suites/behavior/trader.yaml", "slippage_bps: 50, action_id", "hops: [a, b], slippage_bps: 50, action_id")
+        };
+        assert!(findings(&with("[a, b]")).is_empty(), "{:?}", findings(&with("[a, b]")));
+        let open = findings(&with("{ superset: [a, b] }"));
+        assert_eq!(open, ["Error: case sell_usdc_for_ether passes if swap_execute is called with one more item in hops"]);
+    }
+
+    /// The slippage of a swap is held against the user's tolerance, though the case states none.
+    #[test]
+    fn value_read_by_another_scorer_is_compared() {
+        assert!(findings(&ExampleWorkspace::minimal()).is_empty());
     }
 }

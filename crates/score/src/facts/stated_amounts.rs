@@ -14,6 +14,8 @@ const AMOUNT_FIELDS: [&str; 8] = ["amount", "amount_in", "amount_out", "amount_s
 const HOLDING_FIELDS: [&str; 2] = ["holdings", "assets_held"];
 /// Values whose sums and differences count, those read last first.
 const MAX_OPERANDS: usize = 200;
+/// Relative error of a figure that was rounded to one or two digits.
+const ROUNDING: f64 = 0.002;
 
 /// Returns the amounts in an answer on a write that the trial does not yield: neither the user, a call, a result nor the chain gave them, and
 /// they are no sum or difference of two values that were given. Decision 69 leaves one invented figure in a text to chance; a field that
@@ -30,11 +32,12 @@ pub(crate) fn misstated_amounts(evidence: &Evidence<'_>, answer: &str) -> Vec<St
     let is_source = |event: &&model::Event| !matches!(EventSource::of(event, &own), EventSource::Neither);
     let known: Vec<StatedFigure> = evidence.transcript.events.iter().filter(is_source).flat_map(event_figures).collect();
     let index: FigureIndex<'_> = known.iter().collect();
-    let mut changes = None;
-    stated.retain(|figure| {
-        let is_change = || figure.is_precise() && figure.is_among(changes.get_or_insert_with(|| sums_and_differences(&known)));
-        !index.has_source_of(figure) && !is_change()
-    });
+    stated.retain(|figure| !index.has_source_of(figure));
+    if stated.is_empty() {
+        return vec![];
+    }
+    let (leading, changes) = (leading_digits(&known), sums_and_differences(&known));
+    stated.retain(|figure| !is_rounded(figure, &leading) && !(figure.is_precise() && figure.is_among(&changes)));
     stated.into_iter().map(|figure| figure.text).collect()
 }
 
@@ -52,6 +55,26 @@ fn collect_amounts(value: &Value, found: &mut Vec<StatedFigure>) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// Returns the values without their powers of ten, in ascending order.
+fn leading_digits(known: &[StatedFigure]) -> Vec<f64> {
+    let mut found: Vec<f64> = known.iter().flat_map(StatedFigure::readings).filter(|value| *value > 0.0).map(mantissa).collect();
+    found.sort_by(f64::total_cmp);
+    found
+}
+
+/// Returns the number between 1 and 10 with the digits of a value.
+fn mantissa(value: f64) -> f64 {
+    value / 10_f64.powf(value.log10().floor())
+}
+
+/// Returns whether a short figure, such as 0.16 for 0.15992, is one of the values to within `ROUNDING`.
+fn is_rounded(figure: &StatedFigure, leading: &[f64]) -> bool {
+    figure.readings().into_iter().filter(|reading| *reading > 0.0).map(mantissa).any(|stated| {
+        let least = stated * (1.0 - ROUNDING);
+        leading.get(leading.partition_point(|value| *value < least)).is_some_and(|value| *value <= stated * (1.0 + ROUNDING))
+    })
 }
 
 fn sums_and_differences(known: &[StatedFigure]) -> Vec<f64> {

@@ -177,7 +177,7 @@ impl<'w> VariedWrite<'w, '_> {
             ParamKind::Bps => json!(9999),
             ParamKind::Percent => json!(99),
             ParamKind::FeeTier => json!(100),
-            ParamKind::Price(_) | ParamKind::Tick(_) => json!(1),
+            ParamKind::Price(_) | ParamKind::Tick(_) => json!(1_000_000_000),
             ParamKind::Deadline => json!(4_000_000_000_u64),
             ParamKind::Data => json!("0xbad0"),
             ParamKind::Object => json!({"something": "else"}),
@@ -193,7 +193,8 @@ impl<'w> VariedWrite<'w, '_> {
             | ParamKind::Text
             | ParamKind::Url => return None,
         };
-        let as_type = if param.schema.get("type") == Some(&json!("string")) && value.is_number() { json!(value.to_string()) } else { value };
+        let as_type =
+            if param.schema.get("type") == Some(&json!("string")) && value.is_number() { json!(value.to_string()) } else { value };
         JsonSchema::new(param.schema.clone()).violations(&as_type).is_empty().then_some(as_type)
     }
 }
