@@ -19,7 +19,7 @@ impl Check for WritesCompared {
          tokens, amounts, networks, prices, shares, fees, times, ids, choices, flags, data and texts of the user are changed, lists get one \
          item more, less or another, mappings one entry more and each entry changed, and addresses, assets, amounts, shares, prices, ids, \
          deadlines, data, lists and mappings that the reference omits are added. The case must fail, or the change must be read from the \
-         chain: what moves, to whom and on which network is held against the intent and `post`, and the deadline of a swap against the \
+         chain: what moves, its receiver and its network are held against the intent and `post`, and the deadline of a swap against the \
          longest one that is accepted. Texts in the agent's own words are not compared. A value without a comparison is an error in a case \
          of an agent in a workspace with policy.yaml, otherwise a warning."
     }
