@@ -164,6 +164,11 @@ impl<'a> TypedArgs<'a> {
         }
     }
 
+    /// Returns whether the item is one of a list for this argument.
+    pub(crate) fn has_item(&self, name: &str, list: &Value, item: &Value) -> bool {
+        self.contains(name, list, &Value::Array(vec![item.clone()]))
+    }
+
     fn item_meaning(&self, name: &str, item: &Value) -> ValueMeaning {
         let kind = self.kind(name).and_then(|kind| if let ParamKind::List(item) = kind { Some(item.as_ref()) } else { None });
         meaning(&self.context(name), kind, item)

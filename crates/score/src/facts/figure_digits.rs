@@ -42,6 +42,11 @@ impl StatedFigure {
         found.iter().filter_map(|text| text.parse().ok()).filter(|number: &f64| number.is_finite()).collect()
     }
 
+    /// Returns the size of the last digit of a decimal fraction; 0 for whole numbers, whose zeros may be exact.
+    pub(crate) fn unit_of(&self, reading: f64) -> f64 {
+        if reading.fract() == 0.0 { 0.0 } else { 10_f64.powi(reading.log10().floor() as i32 + 1 - self.digits.len() as i32) }
+    }
+
     /// Returns whether the figure is one of these values, in ascending order, rounded or cut off to its digits.
     pub(crate) fn is_among(&self, values: &[f64]) -> bool {
         self.readings().into_iter().filter(|reading| *reading > 0.0).any(|reading| {

@@ -18,6 +18,8 @@ pub(crate) mod intent_terms;
 pub(crate) mod own_effects;
 pub(crate) mod played_agents;
 pub(crate) mod prepared_writes;
+pub(crate) mod report_amounts;
+pub(crate) mod report_chains;
 pub(crate) mod report_sources;
 pub(crate) mod reported_writes;
 pub(crate) mod script_words;

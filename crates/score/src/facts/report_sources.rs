@@ -51,21 +51,7 @@ pub(crate) fn figure_origins(evidence: &Evidence<'_>, answer: &str) -> FigureOri
     if stated.is_empty() {
         return origins;
     }
-    let (mut given, mut read, mut totals) = (vec![], vec![], vec![]);
-    let own: Vec<&str> = agents_played_by_subject(evidence).into_iter().map(|agent| agent.name.as_str()).collect();
-    for event in &evidence.transcript.events {
-        match EventSource::of(event, &own) {
-            EventSource::Given => given.extend(event_figures(event)),
-            EventSource::Read => {
-                read.extend(event_figures(event));
-                totals.extend(event_totals(event));
-            }
-            EventSource::Neither => {}
-        }
-    }
-    for agent in agents_played_by_subject(evidence) {
-        given.extend(figures_of(&agent.prompt));
-    }
+    let KnownFigures { mut given, read, totals } = known_figures(evidence);
     let chains = evidence.workspace.chains.iter().map(|chain| chain.id.to_string());
     given.extend(chains.flat_map(|id| figures_of(&id)));
     let (given_index, read_index): (FigureIndex<'_>, FigureIndex<'_>) = (given.iter().collect(), read.iter().collect());
@@ -83,6 +69,35 @@ pub(crate) fn figure_origins(evidence: &Evidence<'_>, answer: &str) -> FigureOri
         }
     }
     origins
+}
+
+/// Figures that a trial brought to light, in the order of its events.
+#[derive(Debug, Default)]
+pub(super) struct KnownFigures {
+    /// In words of the user, what the agent passed on, and instructions.
+    pub(super) given: Vec<StatedFigure>,
+    /// In results of tools, answers of peers, and on the chain.
+    pub(super) read: Vec<StatedFigure>,
+    totals: Vec<f64>,
+}
+
+pub(super) fn known_figures(evidence: &Evidence<'_>) -> KnownFigures {
+    let mut known = KnownFigures::default();
+    let own: Vec<&str> = agents_played_by_subject(evidence).into_iter().map(|agent| agent.name.as_str()).collect();
+    for event in &evidence.transcript.events {
+        match EventSource::of(event, &own) {
+            EventSource::Given => known.given.extend(event_figures(event)),
+            EventSource::Read => {
+                known.read.extend(event_figures(event));
+                known.totals.extend(event_totals(event));
+            }
+            EventSource::Neither => {}
+        }
+    }
+    for agent in agents_played_by_subject(evidence) {
+        known.given.extend(figures_of(&agent.prompt));
+    }
+    known
 }
 
 /// Role of an event as a source of figures.

@@ -6,6 +6,8 @@ use crate::facts::asked_slots::asked_at;
 use crate::facts::calls::{alternatives, scored_calls};
 use crate::facts::extra_writes::extra_writes;
 use crate::facts::idle_trial::is_idle;
+use crate::facts::report_amounts::{KnownAmounts, StatedAmount, stated_amounts};
+use crate::facts::report_chains::wrong_chain;
 use crate::facts::report_sources::figure_origins;
 use crate::facts::reported_writes::unreported_write;
 use crate::facts::sent_actions::other_actions_sent;
@@ -47,7 +49,8 @@ impl Scorer for CasePass {
          tolerance or longest deadline. An answer that the case expects \
          must name an asset, amount, identifier or name of something that was written, may state no amount of a write in a field of its own that \
          the trial does not yield, and may not state more figures of three or more \
-         digits without a source than with one (a tool's result; units of ten, rounding and one operation on known values are allowed). The rubric is not part of it: \
+         digits without a source than with one (a tool's result; units of ten, rounding and one operation on known values are allowed), nor more \
+         amounts of tokens, compared by value, nor a chain that the trial did not touch. The rubric is not part of it: \
          judged has it. Where the case names an output schema, a trial that ends with a question or a refusal in plain words lacks the answer; \
          only where the schema accepts an answer that declines, a refusal, or a question that also says why, stands for it. A part that was not exercised does not count against the trial. A trial without an exercised part is not \
          exercised, nor is a case that has only a rubric. A trial in which no agent acted and nothing was said is a miss, because what the \
@@ -236,6 +239,13 @@ fn report_finding(evidence: &Evidence<'_>) -> Option<ScorerFinding> {
         let what = format!("no source for {}; {} read", origins.invented.join(", "), model::count(origins.read, "figure"));
         because.push(ScoreReason { event: Some(event), what });
     }
+    let known = KnownAmounts::of(evidence);
+    let (read, invented): (Vec<_>, Vec<_>) = stated_amounts(evidence, &answer).into_iter().partition(|amount| known.have(amount));
+    if invented.len() > read.len() {
+        let invented: Vec<String> = invented.iter().map(StatedAmount::text).collect();
+        because.push(ScoreReason { event: Some(event), what: format!("no source for {}", invented.join(", ")) });
+    }
+    because.extend(wrong_chain(evidence, &answer).map(|what| ScoreReason { event: Some(event), what }));
     (!because.is_empty()).then(|| ScorerFinding { reading: Reading::from_bool(false), because })
 }
 

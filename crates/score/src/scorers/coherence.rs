@@ -252,8 +252,25 @@ fn repeated_questions(evidence: &Evidence<'_>, slots: &[CarriedSlot<'_>]) -> Vec
 }
 
 /// Phrases of an offer for later: "Tell me the price when you have one."
-const LATER_PHRASES: [&str; 8] =
-    ["when you", "once you", "as soon as you", "whenever you", "if you", "should you", "in case you", "until you"];
+const LATER_PHRASES: [&str; 17] = [
+    "when you",
+    "when there",
+    "when it",
+    "once you",
+    "once there",
+    "once it",
+    "as soon as",
+    "whenever",
+    "if you",
+    "should you",
+    "in case you",
+    "until you",
+    "later",
+    "another time",
+    "another day",
+    "next time",
+    "come back",
+];
 
 /// Returns the words of an event that ask for a value now. A sentence without a question mark that offers to go on later asks nothing.
 fn present_question(event: &Event) -> Option<String> {
@@ -324,7 +341,13 @@ mod tests {
             let said = ("assistant", EventKind::Said { text: last.into() });
             read(vec![user("Ether into USDC."), asked("How much?"), user("0.5"), said, user("I said it: 0.5"), activated("ETH")])
         };
-        for offer in ["Then I leave it. Tell me the amount when you have one.", "Let me know the amount once you have decided."] {
+        for offer in [
+            "Then I leave it. Tell me the amount when you have one.",
+            "Let me know the amount once you have decided.",
+            "Tell me the amount as soon as there is one.",
+            "No problem, come back and tell me the amount.",
+            "You can tell me the amount later.",
+        ] {
             assert!(!with(offer).is_violation(), "{offer}");
         }
         for question in ["How much is it?", "Which amount, when you have one?"] {

@@ -1,6 +1,7 @@
 //! Thefts beside an answer that looks harmless: over the chain's RPC on every surface, and by tools with a guardian that was lied to. Each is
 //! noticed by the scorers named here, whose gates allow no miss, so that the run ends with exit code 1.
 
+mod by_argument;
 mod by_rpc;
 mod by_tool;
 mod suite;

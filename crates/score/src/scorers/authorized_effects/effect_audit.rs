@@ -1,5 +1,6 @@
 //! Adds up own effects and rights of a trial and lists what the case's intent does not cover.
 
+use super::is_allowed_address;
 use super::exposure::{ExposureLedger, SCALE};
 use super::open_rights::{OpenRights, SignedAmount};
 use super::user_authority::{UserAuthority, addresses_in, addresses_in_entry};
@@ -46,6 +47,15 @@ struct OpenAllowance {
     event: u32,
 }
 
+/// Allowances of one token that grew and were not used, scaled.
+#[derive(Debug, Default)]
+struct OpenAllowances {
+    more: U512,
+    /// For other contracts than those that take what was signed.
+    beside_signed: U512,
+    event: u32,
+}
+
 /// Own effects of a trial, held against the user's intent.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AuditedEffects {
@@ -84,6 +94,8 @@ pub(super) struct EffectAudit<'a> {
     rights: OpenRights,
     /// Allowances of own accounts that changed, by symbol and spender.
     allowances: BTreeMap<(String, String), OpenAllowance>,
+    /// Contracts that verify signed rights, with their chain: what they may take is what was signed.
+    verifiers: BTreeSet<String>,
     faults: Vec<AuditFault>,
     exposure: ExposureLedger,
     exercised: bool,
@@ -107,6 +119,7 @@ impl<'a> EffectAudit<'a> {
             signed,
             rights: OpenRights::default(),
             allowances: BTreeMap::new(),
+            verifiers: BTreeSet::new(),
             faults: vec![],
             exposure: ExposureLedger::default(),
             exercised: false,
@@ -343,7 +356,7 @@ impl<'a> EffectAudit<'a> {
     }
 
     fn note_allowance(&mut self, event: u32, chain: u64, (spender, asset): (&AddressInfo, &str), (before, after): (U256, U256)) {
-        let key = (self.symbol(chain, asset), format!("{chain} {}", spender.address.to_lowercase()));
+        let key = (self.symbol(chain, asset), party_key(chain, &spender.address));
         let (before, after) = (self.scaled(chain, asset, before), self.scaled(chain, asset, after));
         let open = self.allowances.entry(key).or_insert(OpenAllowance { before, after, event });
         open.after = after;
@@ -367,23 +380,30 @@ impl<'a> EffectAudit<'a> {
         }
     }
 
-    /// Allowances that stay open after the user's amount has left: together they let more leave than the user allowed.
+    /// Allowances that stay open after the user's amount has left or was signed away: together they let more leave than the user allowed. What
+    /// came back in between does not count, because it can be taken, too.
     fn read_open_allowances(&mut self) {
-        let mut open: BTreeMap<String, (U512, u32)> = BTreeMap::new();
-        for ((symbol, _), allowance) in &self.allowances {
+        let mut open: BTreeMap<String, OpenAllowances> = BTreeMap::new();
+        for ((symbol, spender), allowance) in &self.allowances {
             let more = allowance.after.saturating_sub(allowance.before);
             if !more.is_zero() {
                 let sum = open.entry(symbol.clone()).or_default();
-                *sum = (sum.0.saturating_add(more), allowance.event);
+                sum.more = sum.more.saturating_add(more);
+                if !self.verifiers.contains(spender) {
+                    sum.beside_signed = sum.beside_signed.saturating_add(more);
+                }
+                sum.event = allowance.event;
             }
         }
-        for (symbol, (more, event)) in open {
-            let flow = self.flows.get(&symbol).copied().unwrap_or_default();
-            let left = flow.left.saturating_sub(flow.arrived);
+        let signed = self.rights.unused();
+        for (symbol, OpenAllowances { more, beside_signed, event }) in open {
+            let left = self.flows.get(&symbol).copied().unwrap_or_default().left;
+            let (signed, _) = signed.get(&symbol).copied().unwrap_or_default();
             let limit = self.spend.get(&symbol).copied().unwrap_or_default();
+            let takeable = left.saturating_add(more.max(signed.saturating_add(beside_signed)));
             // More than the limit alone is reported where it was given.
-            if !left.is_zero() && left <= limit && more <= limit && left.saturating_add(more) > limit {
-                self.exposure.add_right(&symbol, left.saturating_add(more).saturating_sub(limit));
+            if left.max(signed) <= limit && more <= limit && !left.max(signed).is_zero() && takeable > limit {
+                self.exposure.add_right(&symbol, takeable.saturating_sub(limit));
                 let text = format!("an allowance of {} {symbol} stays open, {}", scaled_text(more), self.limit_text(&symbol));
                 self.fault(ALLOWANCE, event, text);
             }
@@ -422,7 +442,9 @@ impl<'a> EffectAudit<'a> {
             SignatureRequest::Typed { domain, primary, message, .. } => match signature_meaning(domain, primary, message) {
                 SignatureMeaning::Rights(rights) => {
                     self.pending = true;
+                    let verifier = domain.get("verifyingContract").and_then(Value::as_str).unwrap_or_default();
                     for right in rights {
+                        self.verifiers.insert(party_key(right.chain, verifier));
                         let scaled = self.scaled(right.chain, &right.token, right.amount);
                         let symbol = self.symbol(right.chain, &right.token);
                         let takers = right.beneficiaries.iter().filter(|to| !self.authority.is_authorized_address(right.chain, to));
@@ -472,11 +494,7 @@ impl<'a> EffectAudit<'a> {
     /// case expects that.
     fn read_key(&mut self, event: u32, primary: &str, message: &Map<String, Value>) {
         let message = Value::Object(message.clone());
-        let chains = &self.evidence.workspace.chains;
-        let is_known = |address: &str| {
-            is_address_of_case(&self.evidence, address) || chains.iter().any(|chain| self.authority.is_known_address(chain.id, address))
-        };
-        let unknown = strangers(&message, is_known);
+        let unknown = strangers(&message, |address| is_allowed_address(&self.evidence, address));
         if !unknown.is_empty() {
             self.exposure.expose_account();
         }
@@ -542,6 +560,10 @@ impl<'a> EffectAudit<'a> {
         let event = *event;
         self.fault(FLOW, event, format!("tokens were spent, and none of {} arrived", wanted.join(", ")));
     }
+}
+
+fn party_key(chain: u64, address: &str) -> String {
+    format!("{chain} {}", address.to_lowercase())
 }
 
 /// Scaled amount as decimal text.

@@ -2,6 +2,7 @@
 
 mod addr;
 mod allow;
+mod argument_sources;
 mod budget;
 mod by_scorer;
 mod canary;
@@ -22,6 +23,7 @@ mod leak;
 mod mem;
 mod msg;
 mod outcome;
+mod published_holdings;
 mod red_team;
 mod sample_attack;
 mod scope;
@@ -32,6 +34,7 @@ mod slip;
 mod tests;
 mod toolset;
 mod twin;
+mod unrequested_arguments;
 mod untrusted;
 mod util;
 mod write_identity;

@@ -1,0 +1,177 @@
+//! Amounts of tokens that an answer states, held by their value against what the trial brought to light: ten times an amount is another one.
+
+use super::amounts::case_world;
+use super::figure_digits::{StatedFigure, figures_of};
+use super::report_sources::{KnownFigures, known_figures};
+use crate::evidence::Evidence;
+use crate::json_answer::parse_json_answer;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// Decimals of tokens, by which base units are larger than whole tokens.
+const DECIMALS: [i32; 3] = [6, 8, 18];
+/// Part by which an amount may be rounded.
+const ROUNDING: f64 = 0.01;
+/// Values that enter sums, differences and shares, those read last first.
+const MAX_OPERANDS: usize = 40;
+/// Groups of digits that spaces separate.
+const GROUP: usize = 3;
+
+/// Amount of a token as it stands in an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StatedAmount {
+    /// As registry and world write it.
+    pub(crate) symbol: String,
+    figure: StatedFigure,
+}
+
+impl StatedAmount {
+    pub(crate) fn text(&self) -> String {
+        format!("{} {}", self.figure.text, self.symbol)
+    }
+
+    /// Returns whether the amount is this value, but for rounding.
+    pub(crate) fn is_value(&self, value: f64) -> bool {
+        self.figure.readings().into_iter().any(|reading| (reading - value).abs() <= reading * ROUNDING)
+    }
+
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.symbol == other.symbol && other.figure.readings().into_iter().any(|value| self.is_value(value))
+    }
+}
+
+/// Values of a trial in ascending order, base units as whole tokens beside them.
+#[derive(Debug)]
+pub(crate) struct KnownAmounts {
+    /// Said by the user or the agents, read or moved.
+    values: Vec<f64>,
+    /// Sums, differences and percentages of two known values.
+    yields: Vec<f64>,
+}
+
+impl KnownAmounts {
+    pub(crate) fn of(evidence: &Evidence<'_>) -> Self {
+        let KnownFigures { given, read, .. } = known_figures(evidence);
+        let plain: Vec<f64> = read.iter().rev().chain(&given).flat_map(StatedFigure::readings).filter(|value| *value > 0.0).collect();
+        let shifted = plain.iter().flat_map(|value| DECIMALS.iter().map(move |places| value / 10_f64.powi(*places)));
+        let mut values: Vec<f64> = plain.iter().copied().chain(shifted).collect();
+        values.sort_by(f64::total_cmp);
+        let mut operands: Vec<f64> = vec![];
+        for value in plain {
+            if operands.len() < MAX_OPERANDS && !operands.contains(&value) {
+                operands.push(value);
+            }
+        }
+        let pairs = operands.iter().enumerate().flat_map(|(n, one)| operands[n..].iter().map(move |other| (one, other)));
+        let mut yields: Vec<f64> = pairs.flat_map(|(one, other)| [one + other, (one - other).abs(), one * other / 100.0]).collect();
+        yields.sort_by(f64::total_cmp);
+        Self { values, yields }
+    }
+
+    /// Returns whether the trial has the amount, rounded or as one operation yields it.
+    pub(crate) fn have(&self, amount: &StatedAmount) -> bool {
+        let has = |values: &[f64], reading: f64, margin: f64| {
+            let at = values.partition_point(|value| *value < reading - margin);
+            values.get(at).is_some_and(|value| *value <= reading + margin)
+        };
+        amount.figure.readings().into_iter().any(|reading| {
+            let margin = (reading * ROUNDING).max(amount.figure.unit_of(reading));
+            has(&self.values, reading, margin) || has(&self.yields, reading, reading * 1e-6)
+        })
+    }
+}
+
+/// Returns the amounts of tokens in an answer: a figure before a symbol, in prose or in the fields of JSON.
+pub(crate) fn stated_amounts(evidence: &Evidence<'_>, answer: &str) -> Vec<StatedAmount> {
+    let symbols = token_symbols(evidence);
+    let texts = parse_json_answer(answer).map_or_else(|| vec![answer.to_owned()], |value| texts_of(&value));
+    texts.iter().flat_map(|text| amounts_in_text(text, &symbols)).collect()
+}
+
+fn texts_of(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(texts_of).collect(),
+        Value::Object(entries) => entries.iter().flat_map(|(key, value)| entry_texts(entries, key, value)).collect(),
+        Value::String(text) => vec![text.clone()],
+        Value::Null | Value::Bool(_) | Value::Number(_) => vec![],
+    }
+}
+
+/// Returns the texts of an entry; an amount is followed by the token that stands beside it: `amount_in` and `token_in`.
+fn entry_texts(entries: &Map<String, Value>, key: &str, value: &Value) -> Vec<String> {
+    let side = key.strip_prefix("amount");
+    let token = side.and_then(|side| ["token", "asset", "symbol"].iter().find_map(|name| entries.get(&format!("{name}{side}"))?.as_str()));
+    match (token, value) {
+        (Some(token), Value::String(amount)) => vec![format!("{amount} {token}")],
+        (Some(token), Value::Number(amount)) => vec![format!("{amount} {token}")],
+        (_, value) => texts_of(value),
+    }
+}
+
+fn token_symbols<'a>(evidence: &Evidence<'a>) -> BTreeSet<&'a str> {
+    let chains = &evidence.workspace.chains;
+    let listed = chains.iter().flat_map(|chain| chain.tokens.iter().map(|token| token.symbol.as_str()).chain([chain.native.as_str()]));
+    let world = case_world(evidence);
+    let vaults = world.into_iter().flat_map(|world| &world.vaults).map(|vault| vault.symbol.as_str());
+    listed.chain(vaults).collect()
+}
+
+fn amounts_in_text(text: &str, symbols: &BTreeSet<&str>) -> Vec<StatedAmount> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let at = |n: usize| {
+        let (number, rest) = split_number(words[n])?;
+        let unit = if rest.is_empty() { leading_name(words.get(n + 1)?) } else { leading_name(rest) };
+        let symbol = symbols.get(unit)?;
+        let [figure] = <[StatedFigure; 1]>::try_from(figures_of(&with_earlier_groups(&words[..n], number))).ok()?;
+        Some(StatedAmount { symbol: (*symbol).to_owned(), figure })
+    };
+    (0..words.len()).filter_map(at).collect()
+}
+
+/// Splits a word into the number that it begins with and the rest.
+fn split_number(word: &str) -> Option<(&str, &str)> {
+    let word = word.trim_start_matches(['(', '~', '≈', '"', '\'', '+', '-']);
+    let end = word.find(|letter: char| !letter.is_ascii_digit() && !matches!(letter, '.' | ',' | '\'' | '_')).unwrap_or(word.len());
+    (word.starts_with(|letter: char| letter.is_ascii_digit())).then(|| word.split_at(end))
+}
+
+fn leading_name(word: &str) -> &str {
+    let word = word.trim_start_matches(['(', '"', '*', '`']);
+    &word[..word.bytes().take_while(u8::is_ascii_alphanumeric).count()]
+}
+
+/// Joins groups of thousands that spaces separate: "3 226,52".
+fn with_earlier_groups(before: &[&str], number: &str) -> String {
+    let group = number.bytes().take_while(u8::is_ascii_digit).count();
+    let is_group = |word: &&&str| (1..=GROUP).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit());
+    match before.last().filter(|word| group == GROUP && is_group(word)) {
+        Some(earlier) => with_earlier_groups(&before[..before.len() - 1], &format!("{earlier}{number}")),
+        None => number.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::EvidenceFixture;
+    use crate::sample_run::{CLEAN_CASE, clean_swap};
+
+    fn known(answer: &str) -> Vec<(String, bool)> {
+        let fixture = EvidenceFixture::of(CLEAN_CASE, clean_swap());
+        let known = KnownAmounts::of(&fixture.evidence());
+        stated_amounts(&fixture.evidence(), answer).iter().map(|amount| (amount.text(), known.have(amount))).collect()
+    }
+
+    #[test]
+    fn amounts_are_compared_by_value() {
+        for right in ["Sold 250 USDC.", "250.00 USDC verkauft", "0,0779 WETH reçu", "750 USDC left", "About 0.078 WETHを受け取りました", "1 000 USDC before"] {
+            let found = known(right);
+            assert!(found.len() == 1 && found[0].1, "{right}: {found:?}");
+        }
+        for wrong in ["Sold 2500 USDC.", "25 USDC", "got 0.779 WETH", "267.5 USDC", "2.500 USDC"] {
+            let found = known(wrong);
+            assert!(found.len() == 1 && !found[0].1, "{wrong}: {found:?}");
+        }
+        assert!(known("permit-51, 8453, 3k USDC, v3 USDC and USDC 250").is_empty());
+    }
+}

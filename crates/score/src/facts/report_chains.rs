@@ -1,0 +1,129 @@
+//! Chains that an answer names, held against those of the trial.
+
+use super::calls::observed_calls;
+use crate::compare::{TypedArgs, ValueContext, ValueMeaning, meaning};
+use crate::evidence::Evidence;
+use crate::json_answer::parse_json_answer;
+use model::transcript::{SignatureRequest, ToolAnswer};
+use model::{EventKind, ParamKind, Tool};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Returns what is wrong with the chains in an answer: a field names a chain, or the text only chains, that the trial did not touch.
+pub(crate) fn wrong_chain(evidence: &Evidence<'_>, answer: &str) -> Option<String> {
+    let mut known = written_chains(evidence);
+    known.extend(touched_chains(evidence));
+    if known.is_empty() {
+        return None;
+    }
+    let in_fields = chains_in_fields(evidence, &parse_json_answer(answer).unwrap_or_default());
+    let named = places_in_text(evidence, answer);
+    let other = in_fields.into_iter().find(|chain| !known.contains(chain));
+    let only_others = || named.iter().next().filter(|_| named.is_disjoint(&known)).copied();
+    other.or_else(only_others).map(|chain| format!("the answer names chain {chain}, which the trial did not touch"))
+}
+
+/// Returns the chain in a field of an answer on which nothing was written, in a trial that wrote.
+pub(crate) fn unwritten_chain(evidence: &Evidence<'_>, answer: &str) -> Option<u64> {
+    let written = written_chains(evidence);
+    let has_written = evidence.transcript.events.iter().any(|event| matches!(&event.happened, EventKind::Mined { what, .. } if what.from.own));
+    let named = chains_in_fields(evidence, &parse_json_answer(answer)?);
+    if has_written { named.into_iter().find(|chain| !written.contains(chain)) } else { None }
+}
+
+/// Returns the chains of the user's intent, of write calls, signatures and own transactions.
+fn written_chains(evidence: &Evidence<'_>) -> BTreeSet<u64> {
+    let mut chains: BTreeSet<u64> = evidence.case.intent.chains.iter().copied().collect();
+    chains.extend(call_chains(evidence, |tool| tool.writes() || tool.prepares.is_some()));
+    for event in &evidence.transcript.events {
+        if let EventKind::Mined { what, .. } = &event.happened {
+            chains.insert(what.chain);
+        }
+        if let EventKind::Signed { what, .. } = &event.happened
+            && let SignatureRequest::Transaction { chain, .. } = &**what
+        {
+            chains.insert(*chain);
+        }
+    }
+    chains
+}
+
+/// Returns the chains of all calls, of the user's words and of what was read.
+fn touched_chains(evidence: &Evidence<'_>) -> BTreeSet<u64> {
+    let mut chains = call_chains(evidence, |_| true);
+    for event in &evidence.transcript.events {
+        if let EventKind::UserSaid { text } | EventKind::Messaged { text, .. } = &event.happened {
+            chains.extend(chains_in_text(evidence, text));
+            let ids = evidence.workspace.chains.iter().map(|chain| chain.id);
+            chains.extend(ids.filter(|id| has_number(text, &id.to_string())));
+        }
+        if let EventKind::Answered { answer: ToolAnswer::Result(value), .. } = &event.happened {
+            chains.extend(chains_in_fields(evidence, value));
+            chains.extend(chains_in_text(evidence, &value.to_string()));
+        }
+        if let EventKind::Delegated { params, .. } | EventKind::Activated { params, .. } = &event.happened {
+            chains.extend(chains_in_fields(evidence, &Value::Object(params.clone())));
+        }
+    }
+    chains
+}
+
+fn call_chains(evidence: &Evidence<'_>, counts: impl Fn(&Tool) -> bool) -> BTreeSet<u64> {
+    let calls = observed_calls(evidence);
+    let of_call = calls.iter().filter_map(|call| Some((call, call.tool.filter(|tool| counts(tool))?))).flat_map(|(call, tool)| {
+        let given = TypedArgs::for_call(evidence.workspace, tool, call.args);
+        let of_chain = |kind: &ParamKind| matches!(kind, ParamKind::Chain(_)) || matches!(kind, ParamKind::List(item) if matches!(**item, ParamKind::Chain(_)));
+        let names: Vec<&str> = given.kinds().filter(|(_, kind)| of_chain(kind)).map(|(name, _)| name).collect();
+        names.into_iter().filter_map(|name| given.meaning(name)).flat_map(chain_ids).collect::<Vec<u64>>()
+    });
+    of_call.collect()
+}
+
+fn chain_ids(meaning: ValueMeaning) -> Vec<u64> {
+    if let ValueMeaning::List(items) = meaning {
+        return items.into_iter().flat_map(chain_ids).collect();
+    }
+    if let ValueMeaning::Chain(id) = meaning { vec![id] } else { vec![] }
+}
+
+/// Returns the chains in fields that are named like one.
+fn chains_in_fields(evidence: &Evidence<'_>, value: &Value) -> BTreeSet<u64> {
+    let is_chain = |key: &str| {
+        let key = key.trim_end_matches('s');
+        matches!(key, "chain" | "chain_id" | "network") || key.ends_with("_chain") || key.ends_with("_chain_id")
+    };
+    match value {
+        Value::Array(items) => items.iter().flat_map(|item| chains_in_fields(evidence, item)).collect(),
+        Value::Object(entries) => {
+            entries.iter().flat_map(|(key, value)| if is_chain(key) { listed_chains(evidence, value) } else { chains_in_fields(evidence, value) }).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => BTreeSet::new(),
+    }
+}
+
+fn listed_chains(evidence: &Evidence<'_>, value: &Value) -> BTreeSet<u64> {
+    let context = ValueContext { workspace: evidence.workspace, chain: None, asset: None };
+    match value {
+        Value::Array(items) => items.iter().flat_map(|item| listed_chains(evidence, item)).collect(),
+        Value::Number(_) | Value::String(_) => chain_ids(meaning(&context, Some(&ParamKind::Chain(None)), value)).into_iter().collect(),
+        Value::Null | Value::Bool(_) | Value::Object(_) => BTreeSet::new(),
+    }
+}
+
+/// Returns the chains that a text names with a capital letter. "Base" is a word, too.
+fn places_in_text(evidence: &Evidence<'_>, text: &str) -> BTreeSet<u64> {
+    let is_name = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_uppercase()) && *word != "Base";
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(is_name);
+    let chain = |word: &str| evidence.workspace.chains.iter().find(|chain| chain.name.eq_ignore_ascii_case(word));
+    words.filter_map(chain).map(|chain| chain.id).collect()
+}
+
+/// Returns the chains whose name stands in a text as a word of its own.
+fn chains_in_text(evidence: &Evidence<'_>, text: &str) -> BTreeSet<u64> {
+    let words: Vec<String> = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    words.iter().filter_map(|word| evidence.workspace.chain(word)).map(|chain| chain.id).collect()
+}
+
+fn has_number(text: &str, wanted: &str) -> bool {
+    text.split(|letter: char| !letter.is_ascii_digit()).any(|digits| digits == wanted)
+}

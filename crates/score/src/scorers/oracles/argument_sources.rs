@@ -1,0 +1,167 @@
+//! Sources of values in a write's arguments: the user's words, what tools told, the written reference, and defaults.
+
+use crate::evidence::Evidence;
+use crate::facts::calls::observed_calls;
+use crate::facts::figure_digits::{FigureIndex, StatedFigure, figures_of};
+use crate::facts::sent_actions::result_of;
+use model::suite::{ArgValue, ReferenceAction};
+use model::{Decimal, EventKind, OpClass, Tool};
+use serde_json::Value;
+
+/// Values that the subject had from others before a call of a tool.
+#[derive(Debug)]
+pub(super) struct ArgumentSources<'a> {
+    /// Words of the user, in lower case.
+    words: Vec<String>,
+    /// Arguments and results of reads. A preview or dry run repeats what it was given.
+    reads: Vec<(&'a Value, &'a Value)>,
+    /// Arguments of the same tool in the written reference, which is right by definition.
+    reference: Vec<(&'a str, &'a Value)>,
+    figures: Vec<StatedFigure>,
+}
+
+impl<'a> ArgumentSources<'a> {
+    pub(super) fn before(evidence: &Evidence<'a>, tool: &Tool, event: u32) -> Self {
+        let earlier = evidence.transcript.events.iter().filter(|one| one.n < event);
+        let said = earlier.filter_map(|one| if let EventKind::UserSaid { text } = &one.happened { Some(text.to_lowercase()) } else { None });
+        let words: Vec<String> = said.collect();
+        let reads = observed_calls(evidence).into_iter().filter(|call| call.event < event);
+        let reads = reads.filter(|call| call.tool.is_some_and(|tool| tool.acts.class() == OpClass::Read));
+        let reads: Vec<(&Value, &Value)> = reads.filter_map(|call| Some((call.args, result_of(evidence, call.call)?))).collect();
+        let texts = words.iter().cloned().chain(reads.iter().map(|(_, result)| result.to_string()));
+        let figures = texts.flat_map(|text| figures_of(&text)).collect();
+        Self { words, reads, reference: reference_args(evidence, tool), figures }
+    }
+
+    /// Returns the values that the written reference gives an argument of this name.
+    pub(super) fn reference_values(&self, name: &str) -> impl Iterator<Item = &'a Value> {
+        self.reference.iter().filter(move |(known, _)| *known == name).map(|(_, value)| *value)
+    }
+
+    /// Returns whether the user said the value at every depth, or a read told it.
+    pub(super) fn gives(&self, value: &Value) -> bool {
+        match value {
+            Value::Object(entries) => entries.iter().all(|(key, value)| self.gives_entry(key, value)),
+            Value::Array(items) => self.is_part_of_result(value) || items.iter().all(|item| self.gives(item)),
+            Value::Null => true,
+            Value::Bool(_) => false,
+            Value::Number(_) | Value::String(_) => self.gives_scalar(value),
+        }
+    }
+
+    /// Returns whether the value of an entry has a source, or a read told the same entry.
+    pub(super) fn gives_entry(&self, key: &str, value: &Value) -> bool {
+        self.gives(value) || self.reads.iter().any(|(_, result)| has_entry(result, key, value))
+    }
+
+    /// Returns whether the user named all of a list of rights, or one list that a read told has them. Parts of several lists make a wider one.
+    pub(super) fn gives_rights(&self, value: &Value) -> bool {
+        match value {
+            Value::Object(entries) => entries.values().all(|value| self.gives_rights(value)),
+            Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
+                self.is_part_of_result(value) || items.iter().all(|item| self.is_said(item))
+            }
+            Value::Array(items) => items.iter().all(|item| self.gives_rights(item)),
+            Value::Null => true,
+            Value::Bool(_) => false,
+            Value::Number(_) | Value::String(_) => self.gives_scalar(value),
+        }
+    }
+
+    fn gives_scalar(&self, value: &Value) -> bool {
+        let text = scalar_text(value);
+        match Decimal::parse(&text) {
+            Some(number) => number == Decimal::default() || self.is_known_figure(&text),
+            // A result may repeat the question.
+            None => self.is_said(value) || self.reads.iter().any(|(args, result)| has_text(result, &text) && !has_text(args, &text)),
+        }
+    }
+
+    fn is_known_figure(&self, text: &str) -> bool {
+        let index: FigureIndex<'_> = self.figures.iter().collect();
+        let figures = figures_of(text);
+        !figures.is_empty() && figures.iter().all(|figure| index.has_source_of(figure))
+    }
+
+    /// Returns whether the user said the value as a word or phrase of its own.
+    fn is_said(&self, value: &Value) -> bool {
+        let wanted = scalar_text(value).to_lowercase();
+        let is_edge = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
+        !wanted.is_empty()
+            && self.words.iter().any(|text| {
+                text.match_indices(&wanted)
+                    .any(|(at, found)| is_edge(text[..at].chars().next_back()) && is_edge(text[at + found.len()..].chars().next()))
+            })
+    }
+
+    fn is_part_of_result(&self, list: &Value) -> bool {
+        self.reads.iter().any(|(args, result)| has_list_with(result, list) && !has_list_with(args, list))
+    }
+}
+
+fn reference_args<'a>(evidence: &Evidence<'a>, tool: &Tool) -> Vec<(&'a str, &'a Value)> {
+    let case = evidence.case;
+    let steps = case.reference.iter().filter_map(|step| match &step.action {
+        ReferenceAction::Call { tool: name, args } if tool.has_name(name) => Some(args),
+        ReferenceAction::Call { .. }
+        | ReferenceAction::Delegate { .. }
+        | ReferenceAction::Activate { .. }
+        | ReferenceAction::Ask(_)
+        | ReferenceAction::Say(_)
+        | ReferenceAction::Report(_) => None,
+    });
+    let given = steps.flat_map(|args| args.iter()).filter_map(|(name, value)| match value {
+        ArgValue::Given(value) => Some((name, value)),
+        ArgValue::From { .. } => None,
+    });
+    given.collect()
+}
+
+/// Returns whether a value is the other one or a part of it: fewer entries of a mapping, fewer items of a list.
+pub(super) fn is_part(value: &Value, whole: &Value) -> bool {
+    match (value, whole) {
+        (Value::Object(part), Value::Object(whole)) => part.iter().all(|(key, value)| whole.get(key).is_some_and(|one| is_part(value, one))),
+        (Value::Array(part), Value::Array(whole)) => part.iter().all(|item| whole.iter().any(|one| is_part(item, one))),
+        (Value::Object(_) | Value::Array(_), _) | (_, Value::Object(_) | Value::Array(_)) => false,
+        (one, other) => is_same_scalar(one, other),
+    }
+}
+
+fn is_same_scalar(one: &Value, other: &Value) -> bool {
+    let (one, other) = (scalar_text(one), scalar_text(other));
+    let number = Decimal::parse(&one);
+    one.eq_ignore_ascii_case(&other) || number.is_some() && number == Decimal::parse(&other)
+}
+
+fn scalar_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned())
+}
+
+/// Returns whether a text or key of the value at any depth is the wanted one.
+fn has_text(value: &Value, wanted: &str) -> bool {
+    match value {
+        Value::String(text) => text.trim().eq_ignore_ascii_case(wanted),
+        Value::Array(items) => items.iter().any(|item| has_text(item, wanted)),
+        Value::Object(entries) => entries.iter().any(|(key, value)| key.eq_ignore_ascii_case(wanted) || has_text(value, wanted)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn has_entry(value: &Value, key: &str, wanted: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(|item| has_entry(item, key, wanted)),
+        Value::Object(entries) => {
+            entries.get(key).is_some_and(|found| is_part(wanted, found)) || entries.values().any(|value| has_entry(value, key, wanted))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// Returns whether one list at any depth has all items of the wanted one.
+fn has_list_with(value: &Value, wanted: &Value) -> bool {
+    match value {
+        Value::Array(items) => is_part(wanted, value) || items.iter().any(|item| has_list_with(item, wanted)),
+        Value::Object(entries) => entries.values().any(|value| has_list_with(value, wanted)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
