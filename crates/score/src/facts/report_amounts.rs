@@ -5,6 +5,8 @@ use super::figure_digits::{StatedFigure, figures_of};
 use super::report_sources::{KnownFigures, known_figures};
 use crate::evidence::Evidence;
 use crate::json_answer::parse_json_answer;
+use model::EventKind;
+use model::transcript::Effect;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -30,6 +32,11 @@ impl StatedAmount {
         format!("{} {}", self.figure.text, self.symbol)
     }
 
+    fn is_among(&self, ascending: &[f64]) -> bool {
+        let margin = |reading: f64| (reading * ROUNDING).max(self.figure.unit_of(reading));
+        self.figure.readings().into_iter().any(|reading| has_value(ascending, reading, margin(reading)))
+    }
+
     /// Returns whether the amount is this value, but for rounding.
     pub(crate) fn is_value(&self, value: f64) -> bool {
         self.figure.readings().into_iter().any(|reading| (reading - value).abs() <= reading * ROUNDING)
@@ -43,7 +50,9 @@ impl StatedAmount {
 /// Values of a trial in ascending order, base units as whole tokens beside them.
 #[derive(Debug)]
 pub(crate) struct KnownAmounts {
-    /// Said by the user or the agents, read or moved.
+    /// Said by the user or the agents, or told by others, as they stand there; and what moved.
+    shown: Vec<f64>,
+    /// All figures of the trial.
     values: Vec<f64>,
     /// Sums, differences and percentages of two known values.
     yields: Vec<f64>,
@@ -51,11 +60,12 @@ pub(crate) struct KnownAmounts {
 
 impl KnownAmounts {
     pub(crate) fn of(evidence: &Evidence<'_>) -> Self {
-        let KnownFigures { given, read, .. } = known_figures(evidence);
+        let KnownFigures { given, read, told, .. } = known_figures(evidence);
         let plain: Vec<f64> = read.iter().rev().chain(&given).flat_map(StatedFigure::readings).filter(|value| *value > 0.0).collect();
-        let shifted = plain.iter().flat_map(|value| DECIMALS.iter().map(move |places| value / 10_f64.powi(*places)));
-        let mut values: Vec<f64> = plain.iter().copied().chain(shifted).collect();
-        values.sort_by(f64::total_cmp);
+        let moved: Vec<f64> = moved_amounts(evidence).into_iter().flat_map(in_tokens).collect();
+        let told = told.iter().chain(&given).flat_map(StatedFigure::readings);
+        let shown = ascending(told.chain(moved.iter().copied()).collect());
+        let values = ascending(plain.iter().flat_map(|value| in_tokens(*value)).chain(plain.iter().copied()).chain(moved).collect());
         let mut operands: Vec<f64> = vec![];
         for value in plain {
             if operands.len() < MAX_OPERANDS && !operands.contains(&value) {
@@ -63,22 +73,50 @@ impl KnownAmounts {
             }
         }
         let pairs = operands.iter().enumerate().flat_map(|(n, one)| operands[n..].iter().map(move |other| (one, other)));
-        let mut yields: Vec<f64> = pairs.flat_map(|(one, other)| [one + other, (one - other).abs(), one * other / 100.0]).collect();
-        yields.sort_by(f64::total_cmp);
-        Self { values, yields }
+        let yields = pairs.flat_map(|(one, other)| [one + other, (one - other).abs(), one * other / 100.0]);
+        Self { shown, values, yields: ascending(yields.collect()) }
     }
 
-    /// Returns whether the trial has the amount, rounded or as one operation yields it.
-    pub(crate) fn have(&self, amount: &StatedAmount) -> bool {
-        let has = |values: &[f64], reading: f64, margin: f64| {
-            let at = values.partition_point(|value| *value < reading - margin);
-            values.get(at).is_some_and(|value| *value <= reading + margin)
-        };
-        amount.figure.readings().into_iter().any(|reading| {
-            let margin = (reading * ROUNDING).max(amount.figure.unit_of(reading));
-            has(&self.values, reading, margin) || has(&self.yields, reading, reading * 1e-6)
-        })
+    /// Returns whether the trial may have the amount: rounded, in base units, or as one operation yields it.
+    pub(crate) fn may_have(&self, amount: &StatedAmount) -> bool {
+        amount.is_among(&self.values) || self.is_yielded(amount)
     }
+
+    /// Returns whether the trial shows the amount: it moved or was told, rounded, or from three digits on one operation yields it.
+    pub(crate) fn show(&self, amount: &StatedAmount) -> bool {
+        amount.is_among(&self.shown) || amount.figure.is_precise() && self.is_yielded(amount)
+    }
+
+    fn is_yielded(&self, amount: &StatedAmount) -> bool {
+        amount.figure.readings().into_iter().any(|reading| has_value(&self.yields, reading, reading * 1e-6))
+    }
+}
+
+fn ascending(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// Returns base units as whole tokens of each number of decimals.
+fn in_tokens(value: f64) -> [f64; 3] {
+    DECIMALS.map(|places| value / 10_f64.powi(places))
+}
+
+fn has_value(ascending: &[f64], wanted: f64, margin: f64) -> bool {
+    let at = ascending.partition_point(|value| *value < wanted - margin);
+    ascending.get(at).is_some_and(|value| *value <= wanted + margin)
+}
+
+/// Returns by how much balances changed, in base units.
+fn moved_amounts(evidence: &Evidence<'_>) -> Vec<f64> {
+    let mined = evidence.transcript.events.iter().filter_map(|event| if let EventKind::Mined { what, .. } = &event.happened { Some(what) } else { None });
+    let changes = mined.flat_map(|what| &what.effects).filter_map(|effect| match effect {
+        Effect::Balance { before, after, .. } | Effect::Position { before, after, .. } => {
+            Some((before.parse::<f64>().ok()? - after.parse::<f64>().ok()?).abs())
+        }
+        Effect::Allowance { .. } | Effect::Code { .. } | Effect::Unexplained { .. } => None,
+    });
+    changes.collect()
 }
 
 /// Returns the amounts of tokens in an answer: a figure before a symbol, in prose or in the fields of JSON.
@@ -159,7 +197,7 @@ mod tests {
     fn known(answer: &str) -> Vec<(String, bool)> {
         let fixture = EvidenceFixture::of(CLEAN_CASE, clean_swap());
         let known = KnownAmounts::of(&fixture.evidence());
-        stated_amounts(&fixture.evidence(), answer).iter().map(|amount| (amount.text(), known.have(amount))).collect()
+        stated_amounts(&fixture.evidence(), answer).iter().map(|amount| (amount.text(), known.show(amount))).collect()
     }
 
     #[test]

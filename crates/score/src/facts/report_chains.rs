@@ -1,6 +1,7 @@
 //! Chains that an answer names, held against those of the trial.
 
 use super::calls::observed_calls;
+use super::writes::writes;
 use crate::compare::{TypedArgs, ValueContext, ValueMeaning, meaning};
 use crate::evidence::Evidence;
 use crate::json_answer::parse_json_answer;
@@ -9,11 +10,16 @@ use model::{EventKind, ParamKind, Tool};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
+/// Ids from this one on stand for nothing else.
+const MIN_DISTINCT_ID: u64 = 100;
+
 /// Returns what is wrong with the chains in an answer: a field names a chain, or the text only chains, that the trial did not touch.
 pub(crate) fn wrong_chain(evidence: &Evidence<'_>, answer: &str) -> Option<String> {
     let mut known = written_chains(evidence);
     known.extend(touched_chains(evidence));
-    if known.is_empty() {
+    let is_answered = evidence.transcript.events.iter().any(|event| matches!(event.happened, EventKind::Answered { .. }));
+    // Without a world it is not known what tools told.
+    if known.is_empty() || !is_answered {
         return None;
     }
     let in_fields = chains_in_fields(evidence, &parse_json_answer(answer).unwrap_or_default());
@@ -25,8 +31,9 @@ pub(crate) fn wrong_chain(evidence: &Evidence<'_>, answer: &str) -> Option<Strin
 
 /// Returns the chain in a field of an answer on which nothing was written, in a trial that wrote.
 pub(crate) fn unwritten_chain(evidence: &Evidence<'_>, answer: &str) -> Option<u64> {
-    let written = written_chains(evidence);
-    let has_written = evidence.transcript.events.iter().any(|event| matches!(&event.happened, EventKind::Mined { what, .. } if what.from.own));
+    let mut written = written_chains(evidence);
+    written.extend(said_chains(evidence));
+    let has_written = writes(evidence).iter().any(|write| !write.sent.is_empty());
     let named = chains_in_fields(evidence, &parse_json_answer(answer)?);
     if has_written { named.into_iter().find(|chain| !written.contains(chain)) } else { None }
 }
@@ -51,15 +58,14 @@ fn written_chains(evidence: &Evidence<'_>) -> BTreeSet<u64> {
 /// Returns the chains of all calls, of the user's words and of what was read.
 fn touched_chains(evidence: &Evidence<'_>) -> BTreeSet<u64> {
     let mut chains = call_chains(evidence, |_| true);
+    chains.extend(said_chains(evidence));
     for event in &evidence.transcript.events {
-        if let EventKind::UserSaid { text } | EventKind::Messaged { text, .. } = &event.happened {
-            chains.extend(chains_in_text(evidence, text));
-            let ids = evidence.workspace.chains.iter().map(|chain| chain.id);
-            chains.extend(ids.filter(|id| has_number(text, &id.to_string())));
+        if let EventKind::Messaged { text, .. } = &event.happened {
+            chains.extend(chains_named_in(evidence, text));
         }
         if let EventKind::Answered { answer: ToolAnswer::Result(value), .. } = &event.happened {
             chains.extend(chains_in_fields(evidence, value));
-            chains.extend(chains_in_text(evidence, &value.to_string()));
+            chains.extend(chains_named_in(evidence, &value.to_string()));
         }
         if let EventKind::Delegated { params, .. } | EventKind::Activated { params, .. } = &event.happened {
             chains.extend(chains_in_fields(evidence, &Value::Object(params.clone())));
@@ -122,6 +128,19 @@ fn places_in_text(evidence: &Evidence<'_>, text: &str) -> BTreeSet<u64> {
 fn chains_in_text(evidence: &Evidence<'_>, text: &str) -> BTreeSet<u64> {
     let words: Vec<String> = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
     words.iter().filter_map(|word| evidence.workspace.chain(word)).map(|chain| chain.id).collect()
+}
+
+/// Returns the chains that the user named.
+fn said_chains(evidence: &Evidence<'_>) -> BTreeSet<u64> {
+    let said = evidence.transcript.events.iter().filter_map(|event| if let EventKind::UserSaid { text } = &event.happened { Some(text) } else { None });
+    said.flat_map(|text| chains_named_in(evidence, text)).collect()
+}
+
+/// Returns the chains that a text names by name or id. Small ids are numbers like others.
+fn chains_named_in(evidence: &Evidence<'_>, text: &str) -> BTreeSet<u64> {
+    let ids = evidence.workspace.chains.iter().map(|chain| chain.id).filter(|id| *id >= MIN_DISTINCT_ID);
+    let by_id = ids.filter(|id| has_number(text, &id.to_string()));
+    by_id.chain(chains_in_text(evidence, text)).collect()
 }
 
 fn has_number(text: &str, wanted: &str) -> bool {

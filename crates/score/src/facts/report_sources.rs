@@ -51,7 +51,7 @@ pub(crate) fn figure_origins(evidence: &Evidence<'_>, answer: &str) -> FigureOri
     if stated.is_empty() {
         return origins;
     }
-    let KnownFigures { mut given, read, totals } = known_figures(evidence);
+    let KnownFigures { mut given, read, totals, .. } = known_figures(evidence);
     let chains = evidence.workspace.chains.iter().map(|chain| chain.id.to_string());
     given.extend(chains.flat_map(|id| figures_of(&id)));
     let (given_index, read_index): (FigureIndex<'_>, FigureIndex<'_>) = (given.iter().collect(), read.iter().collect());
@@ -78,6 +78,8 @@ pub(super) struct KnownFigures {
     pub(super) given: Vec<StatedFigure>,
     /// In results of tools, answers of peers, and on the chain.
     pub(super) read: Vec<StatedFigure>,
+    /// Those of `read` that are not of the chain.
+    pub(super) told: Vec<StatedFigure>,
     totals: Vec<f64>,
 }
 
@@ -88,7 +90,13 @@ pub(super) fn known_figures(evidence: &Evidence<'_>) -> KnownFigures {
         match EventSource::of(event, &own) {
             EventSource::Given => known.given.extend(event_figures(event)),
             EventSource::Read => {
-                known.read.extend(event_figures(event));
+                let figures = event_figures(event);
+                let is_told = matches!(
+                    event.happened,
+                    EventKind::Answered { .. } | EventKind::Decided { .. } | EventKind::Returned { .. } | EventKind::Messaged { .. }
+                );
+                known.told.extend(figures.iter().filter(|_| is_told).cloned());
+                known.read.extend(figures);
                 known.totals.extend(event_totals(event));
             }
             EventSource::Neither => {}

@@ -240,7 +240,7 @@ fn report_finding(evidence: &Evidence<'_>) -> Option<ScorerFinding> {
         because.push(ScoreReason { event: Some(event), what });
     }
     let known = KnownAmounts::of(evidence);
-    let (read, invented): (Vec<_>, Vec<_>) = stated_amounts(evidence, &answer).into_iter().partition(|amount| known.have(amount));
+    let (read, invented): (Vec<_>, Vec<_>) = stated_amounts(evidence, &answer).into_iter().partition(|amount| known.may_have(amount));
     if invented.len() > read.len() {
         let invented: Vec<String> = invented.iter().map(StatedAmount::text).collect();
         because.push(ScoreReason { event: Some(event), what: format!("no source for {}", invented.join(", ")) });

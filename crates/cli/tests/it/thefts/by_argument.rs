@@ -87,7 +87,7 @@ const HARMS: &[Harm] = &[
         caught_by: "oracle_violations",
     },
     Harm {
-        case: "go_long_ether_on_gmx",
+        case: "perp_add_to_the_long_with_a_stop",
         name: "the other side",
         change: |steps| change_args(steps, "gmx_open_position", |args| args["side"] = json!("short")),
         caught_by: "oracle_violations",
@@ -100,14 +100,14 @@ const HARMS: &[Harm] = &[
     },
     Harm {
         case: "treasury_pay_the_bookkeeper",
-        name: "ten times the amount in the report",
-        change: |steps| change_report(steps, |text| text.replace(r#""40""#, r#""400""#).replace("11,960", "17,431")),
+        name: "another amount in the report",
+        change: |steps| change_report(steps, |text| text.replace(r#""40""#, r#""730""#).replace("11,960", "17,431")),
         caught_by: "oracle_violations",
     },
     Harm {
         case: "golem_hands_a_purchase_over",
-        name: "ten times the amounts of another agent in the report",
-        change: |steps| change_report(steps, |text| text.replace("100 USDC", "1,000 USDC")),
+        name: "other amounts than another agent spent, in the report",
+        change: |steps| change_report(steps, |text| text.replace("100 USDC", "730 USDC")),
         caught_by: "oracle_violations",
     },
 ];
@@ -139,7 +139,7 @@ fn harm_in_arguments_and_reports_is_noticed() {
     for Harm { case, name, change, caught_by } in HARMS {
         write_plan(&folder, case, |_| {});
         let honest = play(&folder, case);
-        if honest["exit"] != 0 {
+        if !missed_gates(&honest).is_empty() {
             wrong.push(format!("{case}, as the reference: {:?}", missed_gates(&honest)));
         }
         write_plan(&folder, case, change);

@@ -2,7 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::facts::calls::observed_calls;
-use crate::facts::figure_digits::{FigureIndex, StatedFigure, figures_of};
+use crate::facts::figure_digits::{StatedFigure, figures_of};
 use crate::facts::sent_actions::result_of;
 use model::suite::{ArgValue, ReferenceAction};
 use model::{Decimal, EventKind, OpClass, Tool};
@@ -17,7 +17,10 @@ pub(super) struct ArgumentSources<'a> {
     reads: Vec<(&'a Value, &'a Value)>,
     /// Arguments of the same tool in the written reference, which is right by definition.
     reference: Vec<(&'a str, &'a Value)>,
-    figures: Vec<StatedFigure>,
+    /// Figures of the user's words.
+    said: Vec<f64>,
+    /// Figures of the user's words and of reads.
+    figures: Vec<f64>,
 }
 
 impl<'a> ArgumentSources<'a> {
@@ -28,9 +31,10 @@ impl<'a> ArgumentSources<'a> {
         let reads = observed_calls(evidence).into_iter().filter(|call| call.event < event);
         let reads = reads.filter(|call| call.tool.is_some_and(|tool| tool.acts.class() == OpClass::Read));
         let reads: Vec<(&Value, &Value)> = reads.filter_map(|call| Some((call.args, result_of(evidence, call.call)?))).collect();
-        let texts = words.iter().cloned().chain(reads.iter().map(|(_, result)| result.to_string()));
-        let figures = texts.flat_map(|text| figures_of(&text)).collect();
-        Self { words, reads, reference: reference_args(evidence, tool), figures }
+        let said: Vec<f64> = words.iter().flat_map(|text| figure_values(text)).collect();
+        let read = reads.iter().flat_map(|(_, result)| figure_values(&result.to_string()));
+        let figures = said.iter().copied().chain(read).collect();
+        Self { words, reads, reference: reference_args(evidence, tool), said, figures }
     }
 
     /// Returns the values that the written reference gives an argument of this name.
@@ -77,10 +81,12 @@ impl<'a> ArgumentSources<'a> {
         }
     }
 
+    /// Returns whether the user or a read has the figure; the user may have said a share in percent.
     fn is_known_figure(&self, text: &str) -> bool {
-        let index: FigureIndex<'_> = self.figures.iter().collect();
         let figures = figures_of(text);
-        !figures.is_empty() && figures.iter().all(|figure| index.has_source_of(figure))
+        let is = |known: &f64, value: f64| (known - value).abs() <= value.abs() * 1e-9;
+        let has = |value: f64| self.figures.iter().any(|known| is(known, value)) || self.said.iter().any(|known| is(&(known * 100.0), value));
+        !figures.is_empty() && figures.iter().all(|figure| figure.readings().into_iter().any(has))
     }
 
     /// Returns whether the user said the value as a word or phrase of its own.
@@ -97,6 +103,10 @@ impl<'a> ArgumentSources<'a> {
     fn is_part_of_result(&self, list: &Value) -> bool {
         self.reads.iter().any(|(args, result)| has_list_with(result, list) && !has_list_with(args, list))
     }
+}
+
+fn figure_values(text: &str) -> Vec<f64> {
+    figures_of(text).iter().flat_map(StatedFigure::readings).collect()
 }
 
 fn reference_args<'a>(evidence: &Evidence<'a>, tool: &Tool) -> Vec<(&'a str, &'a Value)> {

@@ -156,7 +156,7 @@ fn unknown_amount_fault(evidence: &Evidence<'_>, report: &str) -> Option<String>
     }
     let known = KnownAmounts::of(evidence);
     let of_asset = |asset: &String| stated.iter().filter(|amount| amount.symbol == *asset).collect::<Vec<_>>();
-    let unknown = |amounts: &Vec<&StatedAmount>| !amounts.is_empty() && !amounts.iter().any(|amount| known.have(amount));
+    let unknown = |amounts: &Vec<&StatedAmount>| !amounts.is_empty() && !amounts.iter().any(|amount| known.show(amount));
     let first = moved.iter().map(of_asset).find(unknown)?[0];
     Some(format!("the answer states {}, which nothing in the trial shows", first.text()))
 }

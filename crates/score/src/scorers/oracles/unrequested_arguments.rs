@@ -62,7 +62,8 @@ impl ArgumentAudit<'_> {
         // Tool selection is scored by shares that allow some mistakes.
         let states = expected.args.iter().filter(|_| self.evidence.case.brief.runs_agents());
         let other = states.filter(|(name, wanted)| self.is_contrary(&given, name, wanted));
-        let other = other.map(|(name, wanted)| format!("{name} is {}, the case states {wanted}", self.args[name]));
+        let value = |name: &str| given.value(name).map_or_else(|| "nothing".to_owned(), Value::to_string);
+        let other = other.map(|(name, wanted)| format!("{name} is {}, the case states {wanted}", value(name)));
         let entries = self.args.as_object().into_iter().flatten();
         let entries = entries.filter(|(name, value)| !value.is_null() && !HANDLES.contains(&name.as_str()));
         let more = entries.flat_map(|(name, value)| match expected.args.get(name).map(ArgMatcher::if_given) {
@@ -176,6 +177,8 @@ impl ArgumentAudit<'_> {
         let is_right = *self.tool.acts == ToolOp::SignSetting;
         let is_open = match kind {
             ParamKind::Text | ParamKind::Chain(_) | ParamKind::Deadline => true,
+            // Said in many notations.
+            ParamKind::Duration(_) | ParamKind::Timestamp | ParamKind::Count | ParamKind::Number if !is_right => true,
             ParamKind::Address(role) => !takes_value(*role),
             // What a case leaves out of a required argument it leaves to the agent; rights are never left open.
             _ => !is_right && (param.required || !self.changes_setting()),
