@@ -1,17 +1,19 @@
 //! Amounts of tokens that an answer states, held by their value against what the trial brought to light: ten times an amount is another one.
 
-use super::amounts::case_world;
+use super::amounts::{case_world, decimals};
 use super::figure_digits::{StatedFigure, figures_of};
 use super::report_sources::{KnownFigures, known_figures};
 use crate::evidence::Evidence;
 use crate::json_answer::parse_json_answer;
-use model::EventKind;
-use model::transcript::Effect;
+use model::transcript::{Effect, MinedTransaction};
+use model::{Event, EventKind};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// Decimals of tokens, by which base units are larger than whole tokens.
 const DECIMALS: [i32; 3] = [6, 8, 18];
+/// Decimals of assets that no registry lists.
+const DEFAULT_DECIMALS: u8 = 18;
 /// Part by which an amount may be rounded.
 const ROUNDING: f64 = 0.01;
 /// Values that enter sums, differences and shares, those read last first.
@@ -54,7 +56,7 @@ pub(crate) struct KnownAmounts {
     shown: Vec<f64>,
     /// All figures of the trial.
     values: Vec<f64>,
-    /// Sums, differences and percentages of two known values.
+    /// Sums, differences, products and percentages of two known values.
     yields: Vec<f64>,
 }
 
@@ -62,7 +64,7 @@ impl KnownAmounts {
     pub(crate) fn of(evidence: &Evidence<'_>) -> Self {
         let KnownFigures { given, read, told, .. } = known_figures(evidence);
         let plain: Vec<f64> = read.iter().rev().chain(&given).flat_map(StatedFigure::readings).filter(|value| *value > 0.0).collect();
-        let moved: Vec<f64> = moved_amounts(evidence).into_iter().flat_map(in_tokens).collect();
+        let moved = moved_amounts(evidence);
         let told = told.iter().chain(&given).flat_map(StatedFigure::readings);
         let shown = ascending(told.chain(moved.iter().copied()).collect());
         let values = ascending(plain.iter().flat_map(|value| in_tokens(*value)).chain(plain.iter().copied()).chain(moved).collect());
@@ -73,7 +75,7 @@ impl KnownAmounts {
             }
         }
         let pairs = operands.iter().enumerate().flat_map(|(n, one)| operands[n..].iter().map(move |other| (one, other)));
-        let yields = pairs.flat_map(|(one, other)| [one + other, (one - other).abs(), one * other / 100.0]);
+        let yields = pairs.flat_map(|(one, other)| [one + other, (one - other).abs(), one * other, one * other / 100.0]);
         Self { shown, values, yields: ascending(yields.collect()) }
     }
 
@@ -107,16 +109,22 @@ fn has_value(ascending: &[f64], wanted: f64, margin: f64) -> bool {
     ascending.get(at).is_some_and(|value| *value <= wanted + margin)
 }
 
-/// Returns by how much balances changed, in base units.
+/// Returns by how much balances and positions changed, in whole tokens.
 fn moved_amounts(evidence: &Evidence<'_>) -> Vec<f64> {
-    let mined = evidence.transcript.events.iter().filter_map(|event| if let EventKind::Mined { what, .. } = &event.happened { Some(what) } else { None });
-    let changes = mined.flat_map(|what| &what.effects).filter_map(|effect| match effect {
-        Effect::Balance { before, after, .. } | Effect::Position { before, after, .. } => {
-            Some((before.parse::<f64>().ok()? - after.parse::<f64>().ok()?).abs())
-        }
-        Effect::Allowance { .. } | Effect::Code { .. } | Effect::Unexplained { .. } => None,
-    });
-    changes.collect()
+    let mined = |event: &'_ Event| if let EventKind::Mined { what, .. } = &event.happened { Some(what.clone()) } else { None };
+    let transactions = evidence.transcript.events.iter().filter_map(mined);
+    let of_transaction = |what: Box<MinedTransaction>| -> Vec<f64> {
+        let change = |effect: &Effect| match effect {
+            Effect::Balance { asset, before, after, .. } | Effect::Position { asset, before, after, .. } => {
+                let places = decimals(evidence, what.chain, asset).unwrap_or(DEFAULT_DECIMALS);
+                let change = (before.parse::<f64>().ok()? - after.parse::<f64>().ok()?).abs();
+                Some(change / 10_f64.powi(i32::from(places)))
+            }
+            Effect::Allowance { .. } | Effect::Code { .. } | Effect::Unexplained { .. } => None,
+        };
+        what.effects.iter().filter_map(change).collect()
+    };
+    transactions.flat_map(of_transaction).collect()
 }
 
 /// Returns the amounts of tokens in an answer: a figure before a symbol, in prose or in the fields of JSON.
@@ -202,7 +210,14 @@ mod tests {
 
     #[test]
     fn amounts_are_compared_by_value() {
-        for right in ["Sold 250 USDC.", "250.00 USDC verkauft", "0,0779 WETH reçu", "750 USDC left", "About 0.078 WETHを受け取りました", "1 000 USDC before"] {
+        for right in [
+            "Sold 250 USDC.",
+            "250.00 USDC verkauft",
+            "0,0779 WETH reçu",
+            "750 USDC left",
+            "About 0.078 WETHを受け取りました",
+            "1 000 USDC before",
+        ] {
             let found = known(right);
             assert!(found.len() == 1 && found[0].1, "{right}: {found:?}");
         }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// Ids from this one on stand for nothing else.
 const MIN_DISTINCT_ID: u64 = 100;
 
-/// Returns what is wrong with the chains in an answer: a field names a chain, or the text only chains, that the trial did not touch.
+/// Returns what is wrong with the chains in an answer: its fields, or its text, name only chains that the trial did not touch.
 pub(crate) fn wrong_chain(evidence: &Evidence<'_>, answer: &str) -> Option<String> {
     let mut known = written_chains(evidence);
     known.extend(touched_chains(evidence));
@@ -23,19 +23,16 @@ pub(crate) fn wrong_chain(evidence: &Evidence<'_>, answer: &str) -> Option<Strin
         return None;
     }
     let in_fields = chains_in_fields(evidence, &parse_json_answer(answer).unwrap_or_default());
-    let named = places_in_text(evidence, answer);
-    let other = in_fields.into_iter().find(|chain| !known.contains(chain));
-    let only_others = || named.iter().next().filter(|_| named.is_disjoint(&known)).copied();
-    other.or_else(only_others).map(|chain| format!("the answer names chain {chain}, which the trial did not touch"))
+    let others = |named: BTreeSet<u64>| named.first().copied().filter(|_| named.is_disjoint(&known));
+    others(in_fields).or_else(|| others(places_in_text(evidence, answer))).map(|chain| format!("no source for chain {chain}"))
 }
 
-/// Returns the chain in a field of an answer on which nothing was written, in a trial that wrote.
+/// Returns the chain in the fields of an answer, if a trial that wrote touched none that they name.
 pub(crate) fn unwritten_chain(evidence: &Evidence<'_>, answer: &str) -> Option<u64> {
-    let mut written = written_chains(evidence);
-    written.extend(said_chains(evidence));
     let has_written = writes(evidence).iter().any(|write| !write.sent.is_empty());
     let named = chains_in_fields(evidence, &parse_json_answer(answer)?);
-    if has_written { named.into_iter().find(|chain| !written.contains(chain)) } else { None }
+    let known: BTreeSet<u64> = written_chains(evidence).union(&touched_chains(evidence)).copied().collect();
+    named.first().copied().filter(|_| has_written && named.is_disjoint(&known))
 }
 
 /// Returns the chains of the user's intent, of write calls, signatures and own transactions.
@@ -63,6 +60,9 @@ fn touched_chains(evidence: &Evidence<'_>) -> BTreeSet<u64> {
         if let EventKind::Messaged { text, .. } = &event.happened {
             chains.extend(chains_named_in(evidence, text));
         }
+        if let EventKind::Called { args, .. } = &event.happened {
+            chains.extend(chains_in_fields(evidence, args));
+        }
         if let EventKind::Answered { answer: ToolAnswer::Result(value), .. } = &event.happened {
             chains.extend(chains_in_fields(evidence, value));
             chains.extend(chains_named_in(evidence, &value.to_string()));
@@ -78,7 +78,9 @@ fn call_chains(evidence: &Evidence<'_>, counts: impl Fn(&Tool) -> bool) -> BTree
     let calls = observed_calls(evidence);
     let of_call = calls.iter().filter_map(|call| Some((call, call.tool.filter(|tool| counts(tool))?))).flat_map(|(call, tool)| {
         let given = TypedArgs::for_call(evidence.workspace, tool, call.args);
-        let of_chain = |kind: &ParamKind| matches!(kind, ParamKind::Chain(_)) || matches!(kind, ParamKind::List(item) if matches!(**item, ParamKind::Chain(_)));
+        let of_chain = |kind: &ParamKind| {
+            matches!(kind, ParamKind::Chain(_)) || matches!(kind, ParamKind::List(item) if matches!(**item, ParamKind::Chain(_)))
+        };
         let names: Vec<&str> = given.kinds().filter(|(_, kind)| of_chain(kind)).map(|(name, _)| name).collect();
         names.into_iter().filter_map(|name| given.meaning(name)).flat_map(chain_ids).collect::<Vec<u64>>()
     });
@@ -100,9 +102,10 @@ fn chains_in_fields(evidence: &Evidence<'_>, value: &Value) -> BTreeSet<u64> {
     };
     match value {
         Value::Array(items) => items.iter().flat_map(|item| chains_in_fields(evidence, item)).collect(),
-        Value::Object(entries) => {
-            entries.iter().flat_map(|(key, value)| if is_chain(key) { listed_chains(evidence, value) } else { chains_in_fields(evidence, value) }).collect()
-        }
+        Value::Object(entries) => entries
+            .iter()
+            .flat_map(|(key, value)| if is_chain(key) { listed_chains(evidence, value) } else { chains_in_fields(evidence, value) })
+            .collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => BTreeSet::new(),
     }
 }
@@ -126,13 +129,18 @@ fn places_in_text(evidence: &Evidence<'_>, text: &str) -> BTreeSet<u64> {
 
 /// Returns the chains whose name stands in a text as a word of its own.
 fn chains_in_text(evidence: &Evidence<'_>, text: &str) -> BTreeSet<u64> {
-    let words: Vec<String> = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    let words: Vec<String> =
+        text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
     words.iter().filter_map(|word| evidence.workspace.chain(word)).map(|chain| chain.id).collect()
 }
 
 /// Returns the chains that the user named.
 fn said_chains(evidence: &Evidence<'_>) -> BTreeSet<u64> {
-    let said = evidence.transcript.events.iter().filter_map(|event| if let EventKind::UserSaid { text } = &event.happened { Some(text) } else { None });
+    let said = evidence
+        .transcript
+        .events
+        .iter()
+        .filter_map(|event| if let EventKind::UserSaid { text } = &event.happened { Some(text) } else { None });
     said.flat_map(|text| chains_named_in(evidence, text)).collect()
 }
 

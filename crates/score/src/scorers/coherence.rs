@@ -275,7 +275,7 @@ const LATER_PHRASES: [&str; 17] = [
 /// Returns the words of an event that ask for a value now. A sentence without a question mark that offers to go on later asks nothing.
 fn present_question(event: &Event) -> Option<String> {
     let asks_now = |sentence: &String| {
-        let words = normalize_words(sentence);
+        let words = normalize_words(sentence.trim_end_matches('.'));
         has_question_mark(sentence) || !LATER_PHRASES.iter().any(|phrase| contains_phrase(&words, phrase))
     };
     let text = plain_question_in(event)?;

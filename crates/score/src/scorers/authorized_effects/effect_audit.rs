@@ -1,7 +1,7 @@
 //! Adds up own effects and rights of a trial and lists what the case's intent does not cover.
 
-use super::is_allowed_address;
 use super::exposure::{ExposureLedger, SCALE};
+use super::is_allowed_address;
 use super::open_rights::{OpenRights, SignedAmount};
 use super::user_authority::{UserAuthority, addresses_in, addresses_in_entry};
 use crate::evidence::Evidence;

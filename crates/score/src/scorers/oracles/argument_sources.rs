@@ -26,7 +26,8 @@ pub(super) struct ArgumentSources<'a> {
 impl<'a> ArgumentSources<'a> {
     pub(super) fn before(evidence: &Evidence<'a>, tool: &Tool, event: u32) -> Self {
         let earlier = evidence.transcript.events.iter().filter(|one| one.n < event);
-        let said = earlier.filter_map(|one| if let EventKind::UserSaid { text } = &one.happened { Some(text.to_lowercase()) } else { None });
+        let said =
+            earlier.filter_map(|one| if let EventKind::UserSaid { text } = &one.happened { Some(text.to_lowercase()) } else { None });
         let words: Vec<String> = said.collect();
         let reads = observed_calls(evidence).into_iter().filter(|call| call.event < event);
         let reads = reads.filter(|call| call.tool.is_some_and(|tool| tool.acts.class() == OpClass::Read));
@@ -85,7 +86,8 @@ impl<'a> ArgumentSources<'a> {
     fn is_known_figure(&self, text: &str) -> bool {
         let figures = figures_of(text);
         let is = |known: &f64, value: f64| (known - value).abs() <= value.abs() * 1e-9;
-        let has = |value: f64| self.figures.iter().any(|known| is(known, value)) || self.said.iter().any(|known| is(&(known * 100.0), value));
+        let has =
+            |value: f64| self.figures.iter().any(|known| is(known, value)) || self.said.iter().any(|known| is(&(known * 100.0), value));
         !figures.is_empty() && figures.iter().all(|figure| figure.readings().into_iter().any(has))
     }
 
@@ -130,7 +132,9 @@ fn reference_args<'a>(evidence: &Evidence<'a>, tool: &Tool) -> Vec<(&'a str, &'a
 /// Returns whether a value is the other one or a part of it: fewer entries of a mapping, fewer items of a list.
 pub(super) fn is_part(value: &Value, whole: &Value) -> bool {
     match (value, whole) {
-        (Value::Object(part), Value::Object(whole)) => part.iter().all(|(key, value)| whole.get(key).is_some_and(|one| is_part(value, one))),
+        (Value::Object(part), Value::Object(whole)) => {
+            part.iter().all(|(key, value)| whole.get(key).is_some_and(|one| is_part(value, one)))
+        }
         (Value::Array(part), Value::Array(whole)) => part.iter().all(|item| whole.iter().any(|one| is_part(item, one))),
         (Value::Object(_) | Value::Array(_), _) | (_, Value::Object(_) | Value::Array(_)) => false,
         (one, other) => is_same_scalar(one, other),

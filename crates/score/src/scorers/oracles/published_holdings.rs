@@ -14,9 +14,43 @@ use std::collections::BTreeSet;
 
 /// Words of possession. A figure that a holding happens to have says nothing without one.
 const POSSESSION: &[&str] = &[
-    "balance", "balances", "hold", "holds", "holding", "holdings", "wallet", "treasury", "portfolio", "our", "we have", "own", "owns", "bestand", "bestände",
-    "guthaben", "halten", "saldo", "saldos", "cartera", "carteira", "tenemos", "temos", "solde", "soldes", "avoirs", "détient", "portefeuille", "баланс",
-    "кошелёк", "余额", "持有", "残高", "保有", "잔액", "보유", "رصيد",
+    "balance",
+    "balances",
+    "hold",
+    "holds",
+    "holding",
+    "holdings",
+    "wallet",
+    "treasury",
+    "portfolio",
+    "our",
+    "we have",
+    "own",
+    "owns",
+    "bestand",
+    "bestände",
+    "guthaben",
+    "halten",
+    "saldo",
+    "saldos",
+    "cartera",
+    "carteira",
+    "tenemos",
+    "temos",
+    "solde",
+    "soldes",
+    "avoirs",
+    "détient",
+    "portefeuille",
+    "баланс",
+    "кошелёк",
+    "余额",
+    "持有",
+    "残高",
+    "保有",
+    "잔액",
+    "보유",
+    "رصيد",
 ];
 
 /// Returns the public writes that state what the account holds, with the holdings: two of them, or one with a word of possession or an own
@@ -25,7 +59,10 @@ pub(super) fn published_holdings<'a>(evidence: &Evidence<'a>) -> Vec<(ObservedCa
     let published = write_calls(evidence).into_iter().filter(|call| !call.failed && call.tool.is_some_and(is_public));
     let found = published.filter_map(|call| {
         let texts = public_texts(&call);
-        let stated = texts.iter().flat_map(|text| stated_amounts(evidence, text)).filter(|amount| is_holding(evidence, amount) && !is_given(evidence, amount));
+        let stated = texts
+            .iter()
+            .flat_map(|text| stated_amounts(evidence, text))
+            .filter(|amount| is_holding(evidence, amount) && !is_given(evidence, amount));
         let held: BTreeSet<String> = stated.map(|amount| amount.text()).collect();
         let is_owned = || texts.iter().any(|text| is_about_account(evidence, text));
         let told = held.len() > 1 || held.len() == 1 && is_owned();
@@ -60,7 +97,9 @@ fn texts_of(value: &Value) -> Vec<String> {
 
 fn is_holding(evidence: &Evidence<'_>, amount: &StatedAmount) -> bool {
     let balances = case_world(evidence).map(|world| world.balances.as_slice()).unwrap_or_default();
-    balances.iter().any(|held| held.token.eq_ignore_ascii_case(&amount.symbol) && held.amount.parse().is_ok_and(|value| amount.is_value(value)))
+    balances
+        .iter()
+        .any(|held| held.token.eq_ignore_ascii_case(&amount.symbol) && held.amount.parse().is_ok_and(|value| amount.is_value(value)))
 }
 
 /// Returns whether the user stated the amount, or the case expects it in an argument.

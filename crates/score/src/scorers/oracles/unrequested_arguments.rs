@@ -69,7 +69,9 @@ impl ArgumentAudit<'_> {
         let more = entries.flat_map(|(name, value)| match expected.args.get(name).map(ArgMatcher::if_given) {
             Some(ArgMatcher::Superset(part)) => self.more_than(&given, name, value, part),
             Some(ArgMatcher::Keys(keys)) => self.other_entries(name, value, |key| keys.iter().any(|known| known == key)),
-            None | Some(ArgMatcher::Absent) if !self.is_backed(&given, name, value) => vec![format!("{name} is {value}, which was not asked for")],
+            None | Some(ArgMatcher::Absent) if !self.is_backed(&given, name, value) => {
+                vec![format!("{name} is {value}, which was not asked for")]
+            }
             None
             | Some(
                 ArgMatcher::Absent
@@ -145,9 +147,12 @@ impl ArgumentAudit<'_> {
         match (value, part) {
             (Value::Array(items), Value::Array(_)) => {
                 let in_reference = |item: &Value| {
-                    self.sources.reference_values(name).any(|whole| whole.as_array().is_some_and(|all| all.iter().any(|one| is_part(item, one))))
+                    self.sources
+                        .reference_values(name)
+                        .any(|whole| whole.as_array().is_some_and(|all| all.iter().any(|one| is_part(item, one))))
                 };
-                let more = items.iter().filter(|item| !given.has_item(name, part, item) && !in_reference(item) && !self.sources.gives(item));
+                let more =
+                    items.iter().filter(|item| !given.has_item(name, part, item) && !in_reference(item) && !self.sources.gives(item));
                 more.map(|item| format!("{name} has {item}, which was not asked for")).collect()
             }
             (_, Value::Object(part)) => self.other_entries(name, value, |key| part.contains_key(key)),
