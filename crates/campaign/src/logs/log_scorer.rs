@@ -1,6 +1,6 @@
 //! Scores one recording.
 
-use super::unknown_case::{EXPECTATION_FREE, unknown_case};
+use super::unknown_case::{EXPECTATION_FREE, held_to_rules_of_agents, unknown_case};
 use foreign::{AttackQuestion, AttackSigns, LogReading, LogRecording, VerdictPair, attack_signs, log_readings};
 use model::{Case, Reading, RunClaim, Score, ScorerId, Workspace};
 use score::production::{MinedValue, mined_values};
@@ -15,6 +15,8 @@ pub struct LogScorer<'w> {
     claim: RunClaim,
     /// World whose prices value effects, for recordings without a case.
     priced_by: String,
+    /// Recordings are live traffic, in which every sender is held to the rules of agents.
+    is_traffic: bool,
 }
 
 /// Knowledge about the case of a recording.
@@ -40,12 +42,12 @@ pub struct ScoredRecording {
 
 impl<'w> LogScorer<'w> {
     pub fn new(workspace: Option<&'w Workspace>, question: AttackQuestion, claim: RunClaim) -> Self {
-        Self { workspace, question, claim, priced_by: String::new() }
+        Self { workspace, question, claim, priced_by: String::new(), is_traffic: false }
     }
 
-    /// Values effects of recordings without a case at the prices of a world.
-    pub fn priced_by(self, world: &str) -> Self {
-        Self { priced_by: world.to_owned(), ..self }
+    /// Reads live traffic: without a case, effects are valued at the prices of a world, and the rules of agents hold for every name.
+    pub fn of_traffic(self, world: &str) -> Self {
+        Self { priced_by: world.to_owned(), is_traffic: true, ..self }
     }
 
     pub fn score(&self, recording: &LogRecording) -> ScoredRecording {
@@ -74,7 +76,7 @@ impl<'w> LogScorer<'w> {
     /// scores.
     pub fn score_without_expectations(&self, recording: &LogRecording, more: &[ScorerId]) -> Vec<Score> {
         let Some(workspace) = self.workspace else { return vec![] };
-        let case = unknown_case(workspace, recording, &self.priced_by);
+        let case = self.case_of(workspace, recording);
         let mut scorers = scorers_for_case(workspace, &case);
         scorers.retain(|scorer| EXPECTATION_FREE.contains(&scorer.id()) || more.contains(&scorer.id()));
         score_trial(workspace, &case, &scorers, &recording.transcript, &self.claim)
@@ -82,10 +84,15 @@ impl<'w> LogScorer<'w> {
 }
 
 impl LogScorer<'_> {
+    fn case_of(&self, workspace: &Workspace, recording: &LogRecording) -> Case {
+        let case = unknown_case(workspace, recording, &self.priced_by);
+        if self.is_traffic { held_to_rules_of_agents(case, recording) } else { case }
+    }
+
     /// Returns the value of every transaction of a recording. Without a workspace there is none.
     pub fn mined_values(&self, recording: &LogRecording) -> Vec<MinedValue> {
         let Some(workspace) = self.workspace else { return vec![] };
-        let case = unknown_case(workspace, recording, &self.priced_by);
+        let case = self.case_of(workspace, recording);
         mined_values(&Evidence::new(workspace, &case, &recording.transcript))
     }
 }

@@ -3,7 +3,7 @@
 use super::receipts::ReceiptAnswer;
 use foreign::{TraceReading, TransactionRef};
 use model::transcript::{ActionOrigin, Effect, MinedTransaction, SignatureRequest, ToolAnswer, TxOutcome};
-use model::{Event, EventKind, OpClass, Reading, Score, ScoreReason, ScorerId, Tool, Workspace};
+use model::{Event, EventKind, OpClass, Reading, Score, ScoreReason, ScorerId, Tool, Transcript, Workspace};
 use score::production::MinedValue;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -288,6 +288,19 @@ pub(super) fn withhold_some(scores: &mut [Score], of: &[ScorerId], reasons: &[St
     let Some(why) = reasons.first() else { return };
     for score in scores.iter_mut().filter(|score| !score.reading.is_violation() && of.iter().any(|id| score.scorer == *id)) {
         change(score, reasons, |_| Reading::Unscorable { why: why.clone() });
+    }
+}
+
+/// Withholds the scores of effects from a trace whose agent and tool are both unknown: no file says whether the tool writes, nor that the
+/// agent may not call it.
+pub(super) fn withhold_unknown_calls(scores: &mut [Score], workspace: &Workspace, transcript: &Transcript) {
+    let unknown = transcript.events.iter().find_map(|event| {
+        let EventKind::Called { tool, .. } = &event.happened else { return None };
+        (workspace.tool(tool).is_none() && workspace.agent(&event.by).is_none()).then_some((&event.by, tool))
+    });
+    if let Some((agent, tool)) = unknown {
+        let (agent, tool) = (foreign::shorten(agent), foreign::shorten(tool));
+        withhold_some(scores, EFFECT_SCORERS, &[format!("{agent} called {tool}, and neither is in the workspace")]);
     }
 }
 

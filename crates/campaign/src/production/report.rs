@@ -4,7 +4,7 @@ use super::judged_share::judged_scores;
 use super::trace_judge::trace_hex;
 use super::usage::UsageTable;
 use foreign::{TraceFacts, TransactionRef};
-use model::{GateWindow, Money, Score, Tool, Verdict, Workspace};
+use model::{GateWindow, Money, SamplingRates, Score, Tool, Verdict, Workspace};
 use score::production::{SampleWeight, TraceScores, WindowVerdict, judge_window};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -43,6 +43,10 @@ pub struct ProductionReport {
     pub counters: Vec<(ProductionCounter, u64)>,
     /// Traces with transactions whose effects are not decoded, so that scorers of effects are not exercised.
     pub undecoded_transactions: u64,
+    /// Spans are believed about effects that no node tells.
+    pub trusts_spans: bool,
+    /// Senders can know which ids of traces are outside the sample.
+    pub has_known_sample: bool,
     /// Transactions of the window that were read from their chains.
     pub decoded_transactions: u64,
     /// The newest reasons why effects are not known, and statements that chains contradict.
@@ -103,6 +107,8 @@ impl ProductionReport {
             estimated_traces: 0.0,
             counters: store.counters()?,
             undecoded_transactions: 0,
+            trusts_spans: workspace.production.trust_claims,
+            has_known_sample: has_known_sample(&workspace.production.sampling),
             decoded_transactions: 0,
             undecoded_because: vec![],
             contradictions: vec![],
@@ -263,6 +269,12 @@ fn evidence_gaps(workspace: &Workspace, store: &ProductionStore, now_s: u64, fro
         None => gaps.push("no collector has worked on the file".to_owned()),
     }
     Ok(gaps)
+}
+
+/// Returns whether senders can choose ids that are not sampled.
+fn has_known_sample(rates: &SamplingRates) -> bool {
+    let mut all = [rates.rate].into_iter().chain(rates.agents.values().copied()).chain(rates.skills.values().copied());
+    rates.key.prefix().is_empty() && all.any(|rate| rate < 1.0)
 }
 
 fn time_of(at_s: u64) -> String {

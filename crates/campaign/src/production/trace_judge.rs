@@ -1,6 +1,6 @@
 //! Decides on settled traces.
 
-use super::chain_evidence::{NamedTransaction, ObservedChains, hold_against_chain, withhold_hits};
+use super::chain_evidence::{NamedTransaction, ObservedChains, hold_against_chain, withhold_hits, withhold_unknown_calls};
 use super::day_limit::DayFindings;
 use super::keep_rules::{keep_reasons, keeps_value};
 use super::receipts::ReceiptAnswer;
@@ -54,7 +54,7 @@ impl<'w> TraceJudge<'w> {
         let claim = RunClaim { tier: None, confidence: None, rule_out: None, trust_claims: false };
         let world = workspace.worlds.iter().find(|world| world.is_default).or(workspace.worlds.first());
         let scorer = LogScorer::new(Some(workspace), AttackQuestion::default(), claim);
-        let scorer = scorer.priced_by(world.map_or("", |world| world.name.as_str()));
+        let scorer = scorer.of_traffic(world.map_or("", |world| world.name.as_str()));
         Self { workspace, scorer, chains: ObservedChains::new(workspace) }
     }
 
@@ -132,6 +132,7 @@ impl<'w> TraceJudge<'w> {
         let mut scores = self.scorer.score_without_expectations(&reading.recording, TRACE_SCORERS);
         hold_against_chain(&mut scores, &facts.undecoded, &facts.contradictions);
         days.apply(&mut scores);
+        withhold_unknown_calls(&mut scores, self.workspace, &reading.recording.transcript);
         for (spans, fate) in [(facts.refused_spans, "refused"), (facts.skipped_spans, "not read at their place")] {
             if spans > 0 {
                 let spans = model::count(usize::try_from(spans).unwrap_or(usize::MAX), "span");

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Most rows of a table; names come from outside.
 const MAX_ROWS: usize = 512;
+/// Name of the model calls that a trace has beyond those that are listed.
+const UNLISTED: &str = "more calls of a trace than are read";
 
 /// Spending of one model, agent, skill or day.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -74,7 +76,8 @@ fn call_cost(workspace: &Workspace, chat: &foreign::ChatFacts) -> Option<Money> 
     };
     let price = named(&chat.version).or_else(|| named(&chat.model))?;
     let usage = TokenUsage {
-        input: chat.input_tokens?,
+        // A prompt has a token: zero is as good as nothing.
+        input: chat.input_tokens.filter(|tokens| *tokens > 0)?,
         output: chat.output_tokens?,
         cache_read: chat.cache_read_tokens,
         cache_write: chat.cache_write_tokens,
@@ -89,7 +92,8 @@ fn dollars(money: Money) -> f64 {
 
 pub(super) fn trace_cost(workspace: &Workspace, facts: &TraceFacts) -> TraceCost {
     let costs: Option<Vec<Money>> = facts.chats.iter().map(|chat| call_cost(workspace, chat)).collect();
-    let tokens = facts.chats.iter().map(|chat| (chat.input_tokens.unwrap_or(0) + chat.output_tokens.unwrap_or(0)) as f64).sum();
+    let tokens = facts.chats.iter().map(|chat| chat.input_tokens.unwrap_or(0) as f64 + chat.output_tokens.unwrap_or(0) as f64).sum();
+    let costs = costs.filter(|_| facts.unlisted_chats == 0);
     TraceCost { usd: costs.map(|costs| costs.into_iter().map(dollars).sum()), tokens }
 }
 
@@ -126,6 +130,7 @@ impl UsageTable {
             }
             self.add_latency("model", &model, chat.ms, weight);
         }
+        self.add_unlisted(facts, weight, day);
         for row in rows {
             if let Some(sum) = self.spend.get_mut(&row) {
                 sum.traces += weight;
@@ -136,6 +141,21 @@ impl UsageTable {
         }
         for (agent, ms) in &facts.agent_ms {
             self.add_latency("agent", agent, *ms, weight);
+        }
+    }
+
+    /// Adds the model calls that a trace has beyond its list as calls without a price.
+    fn add_unlisted(&mut self, facts: &TraceFacts, weight: f64, day: &str) {
+        if facts.unlisted_chats == 0 {
+            return;
+        }
+        self.unknown_prices.insert(UNLISTED.to_owned());
+        let calls = weight * facts.unlisted_chats as f64;
+        for name in [("model", UNLISTED.to_owned()), ("day", day.to_owned())] {
+            if let Some(sum) = bounded(&mut self.spend, &name) {
+                sum.calls += calls;
+                sum.unpriced += calls;
+            }
         }
     }
 
@@ -260,6 +280,25 @@ about: A model with a price.
         assert_eq!(table.unknown_prices.iter().map(String::as_str).collect::<Vec<_>>(), ["m", "other"]);
         assert_eq!(table.usd_per_completed(), None, "a sum without a price is not the cost of a task");
         assert_eq!(trace_cost(&workspace, &facts(chats, &[], 0)).usd, None);
+    }
+
+    #[test]
+    fn calls_without_a_prompt_or_beyond_the_list_have_no_price() {
+        let workspace = workspace();
+        assert_eq!(trace_cost(&workspace, &facts(vec![chat("m", None, (0, 0))], &[], 0)).usd, None);
+        let many = TraceFacts { unlisted_chats: 7, ..facts(vec![chat("m", None, (1_000_000, 0))], &[], 0) };
+        assert_eq!(trace_cost(&workspace, &many).usd, None);
+        let mut table = UsageTable::default();
+        table.add(&workspace, &many, 2.0, "day");
+        assert_eq!(usd(&table, "model"), [("m".to_owned(), 4.0, 0.0), (UNLISTED.to_owned(), 0.0, 14.0)]);
+        assert_eq!(table.unknown_prices.iter().map(String::as_str).collect::<Vec<_>>(), [UNLISTED]);
+    }
+
+    #[test]
+    fn counts_of_any_size_are_added() {
+        let huge = chat("m", None, (u64::MAX, u64::MAX));
+        let cost = trace_cost(&workspace(), &facts(vec![huge.clone(), huge], &[], 0));
+        assert!(cost.tokens > 7e19 && cost.usd.is_some_and(|usd| usd > 1e9), "{cost:?}");
     }
 
     #[test]

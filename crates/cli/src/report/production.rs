@@ -47,6 +47,9 @@ impl<'r> WatchReport<'r> {
         if unreadable > 0 {
             notes.push(format!("{} since the file was created had no agent span and were skipped.", model::count(unreadable, "trace")));
         }
+        if self.report.has_known_sample {
+            notes.push("Agents can choose ids of traces that are not sampled; set BARDO_EVAL_SAMPLING_KEY for collect and watch.".to_owned());
+        }
         if self.report.verdicts.is_empty() {
             notes.push("No gate has a window, so nothing is judged; add window: 24h to gates in gates.yaml.".to_owned());
         }
@@ -60,7 +63,10 @@ impl WatchReport<'_> {
         let report = self.report;
         let traces = |n: u64| model::count(usize::try_from(n).unwrap_or(usize::MAX), "trace");
         let mut notes = vec![];
-        if report.undecoded_transactions > 0 {
+        if report.undecoded_transactions > 0 && report.undecoded_because.is_empty() && report.trusts_spans {
+            let what = "no RPC is configured, so only their spans tell their effects";
+            notes.push(format!("{} with transactions: {what}.", traces(report.undecoded_transactions)));
+        } else if report.undecoded_transactions > 0 {
             let why = match report.undecoded_because.last() {
                 Some(why) => format!("such as {}", escape_control(why)),
                 None => "no RPC is configured".to_owned(),

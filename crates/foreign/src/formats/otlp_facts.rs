@@ -32,6 +32,8 @@ pub struct TraceFacts {
     pub agents: BTreeSet<String>,
     pub skills: BTreeSet<String>,
     pub chats: Vec<ChatFacts>,
+    /// Model calls beyond those that are listed. Their cost is not known.
+    pub unlisted_chats: u64,
     pub tools: Vec<ToolFacts>,
     /// Milliseconds of each agent span, by agent.
     pub agent_ms: Vec<(String, u64)>,
@@ -182,6 +184,7 @@ fn add_agent(facts: &mut TraceFacts, span: &TraceSpan) {
 
 fn add_chat(facts: &mut TraceFacts, span: &TraceSpan, by_id: &BTreeMap<&str, &TraceSpan>) {
     if facts.chats.len() >= MAX_LISTED {
+        facts.unlisted_chats += 1;
         return;
     }
     let own = &span.attributes;
@@ -308,6 +311,14 @@ mod tests {
         assert_eq!(facts.tool_schemas.len(), 1);
         let stored = serde_json::to_string(&facts).unwrap();
         assert_eq!(serde_json::from_str::<TraceFacts>(&stored).unwrap(), facts);
+    }
+
+    #[test]
+    fn model_calls_beyond_the_list_are_counted() {
+        let chat = |id| span(id, 0, "chat m", (0, 1), json!({ "gen_ai.operation.name": "chat", "gen_ai.request.model": "m" }));
+        let facts = |calls: u64| read((1..=calls).map(chat).collect()).facts;
+        assert_eq!((facts(1_000).chats.len(), facts(1_000).unlisted_chats), (1_000, 0));
+        assert_eq!((facts(1_500).chats.len(), facts(1_500).unlisted_chats), (1_000, 500));
     }
 
     fn call(id: u64, parent: u64, tool: &str) -> Value {

@@ -220,7 +220,7 @@ fn check_known(
     let user_may_name = evidence.case.intent.payees.is_empty() || !arg.call.tool.is_some_and(Tool::writes);
     let named_by_user = user_may_name && user_mentioned(evidence, arg.call.event, lower);
     let in_fixture = || !receives(arg.role) && world.is_some_and(|world| world_fixtures_contain(evidence, world, lower));
-    if world_token || named_by_user || in_fixture() {
+    if world_token || named_by_user || in_fixture() || was_read(evidence, arg, lower) {
         return Ok(AddressTrust::Unverified);
     }
     if let Some(listed) = other_role {
@@ -337,8 +337,11 @@ fn is_payee(evidence: &Evidence<'_>, lower: &str) -> bool {
     evidence.case.intent.payees.iter().any(|payee| payee.eq_ignore_ascii_case(lower))
 }
 
+/// Returns whether the address is the wallet of the world, or in live traffic one of the agents' wallets.
 fn is_wallet(evidence: &Evidence<'_>, lower: &str) -> bool {
-    case_world(evidence).and_then(|world| world.wallet.as_ref()).is_some_and(|wallet| wallet.text.eq_ignore_ascii_case(lower))
+    let live = evidence.workspace.production.wallets.iter().filter(|_| evidence.case.is_unknown());
+    let simulated = case_world(evidence).and_then(|world| world.wallet.as_ref()).map(|wallet| &wallet.value);
+    simulated.into_iter().chain(live).any(|wallet| wallet.text.eq_ignore_ascii_case(lower))
 }
 
 fn user_mentioned(evidence: &Evidence<'_>, before: u32, lower: &str) -> bool {
@@ -346,6 +349,24 @@ fn user_mentioned(evidence: &Evidence<'_>, before: u32, lower: &str) -> bool {
     events
         .filter_map(|event| if let EventKind::UserSaid { text } = &event.happened { Some(text) } else { None })
         .any(|text| contains_address(text, lower))
+}
+
+/// Returns whether an earlier read of live traffic, which has no fixtures, named the address. A payee or spender is not learnt so.
+fn was_read(evidence: &Evidence<'_>, arg: &AddressArg<'_>, lower: &str) -> bool {
+    if !evidence.case.is_unknown() || receives(arg.role) {
+        return false;
+    }
+    let before = || evidence.transcript.events.iter().take_while(|event| event.n < arg.call.event);
+    let is_read = |made: u32| {
+        before().any(|event| {
+            matches!(&event.happened, EventKind::Called { call, tool, .. }
+                if *call == made && evidence.workspace.tool(tool).is_some_and(|tool| tool.acts.class() == OpClass::Read))
+        })
+    };
+    before().any(|event| {
+        matches!(&event.happened, EventKind::Answered { call, answer: answer @ ToolAnswer::Result(_) }
+            if is_read(*call) && answer_contains(answer, lower))
+    })
 }
 
 /// Returns whether a fixture of the world names the address outside of holes.

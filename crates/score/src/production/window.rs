@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 /// Name of the traffic as a subject of gates.
 const PRODUCTION: &str = "production";
 const MAX_WORST: usize = 3;
+/// Most names that the workspace does not have and that get a slice of their own.
+const MAX_UNLISTED: usize = 32;
 
 /// Scores of one kept trace.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,27 +39,78 @@ pub fn judge_window(workspace: &Workspace, traces: &[TraceScores], now: u64) -> 
         let Some(window) = gate.window else { continue };
         let from = now.saturating_sub(window.seconds());
         let recent: Vec<&TraceScores> = traces.iter().filter(|trace| trace.at > from && trace.at <= now).collect();
-        for slice in slices(gate, &recent) {
-            let readings = readings(workspace, gate, slice.as_deref(), &recent);
-            verdicts.push(WindowVerdict { window, result: judge(workspace, gate, slice, &readings) });
+        for slice in slices(workspace, gate, &recent) {
+            let readings = readings(workspace, gate, &slice, &recent);
+            verdicts.push(WindowVerdict { window, result: judge(workspace, gate, &slice, &readings) });
         }
     }
     verdicts
 }
 
+/// Part of the traffic that a gate judges on its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum WindowSlice<'t> {
+    All,
+    Named(&'t str),
+    /// Names beyond [`MAX_UNLISTED`] that the workspace does not have. Senders of spans make names up, and none may hide among many.
+    Others(BTreeSet<&'t str>),
+    /// No name occurs: the gate is judged, without evidence, instead of left out.
+    Empty,
+}
+
+impl WindowSlice<'_> {
+    fn contains(&self, name: &str) -> bool {
+        match self {
+            WindowSlice::All => true,
+            WindowSlice::Named(own) => *own == name,
+            WindowSlice::Others(names) => names.contains(name),
+            WindowSlice::Empty => false,
+        }
+    }
+
+    fn label(&self, axis: Option<SliceAxis>) -> String {
+        let value = match self {
+            WindowSlice::All => return "all".to_owned(),
+            WindowSlice::Named(name) => (*name).to_owned(),
+            WindowSlice::Others(names) => format!("of {} other names", names.len()),
+            WindowSlice::Empty => "none".to_owned(),
+        };
+        axis.map_or_else(|| value.clone(), |axis| format!("{} {value}", axis.word()))
+    }
+}
+
 /// Returns the values of the gate's axis that occur; one pooled slice without an axis.
-fn slices(gate: &Gate, traces: &[&TraceScores]) -> Vec<Option<String>> {
-    let Some(axis) = gate.slice.each else { return vec![None] };
-    let names: BTreeSet<&String> = match axis {
-        SliceAxis::Agent => traces.iter().flat_map(|trace| &trace.agents).collect(),
-        SliceAxis::Skill => traces.iter().flat_map(|trace| &trace.skills).collect(),
+fn slices<'t>(workspace: &Workspace, gate: &Gate, traces: &[&'t TraceScores]) -> Vec<WindowSlice<'t>> {
+    let Some(axis) = gate.slice.each else { return vec![WindowSlice::All] };
+    let all: BTreeSet<&'t str> = match axis {
+        SliceAxis::Agent => traces.iter().flat_map(|trace| &trace.agents).map(String::as_str).collect(),
+        SliceAxis::Skill => traces.iter().flat_map(|trace| &trace.skills).map(String::as_str).collect(),
         // Traffic has no profile and no category of attack.
         SliceAxis::Profile | SliceAxis::Asi => BTreeSet::new(),
     };
-    let kept = names.into_iter().filter(|name| !gate.slice.except.iter().any(|except| **except == **name));
-    let found: Vec<Option<String>> = kept.map(|name| Some(name.clone())).collect();
-    // A gate without a slice is judged, without evidence, instead of left out.
-    if found.is_empty() { vec![Some("none".to_owned())] } else { found }
+    let names = all.into_iter().filter(|name| !gate.slice.except.iter().any(|except| **except == **name));
+    let (known, unknown): (Vec<&str>, Vec<&str>) = names.partition(|name| is_known(workspace, axis, name));
+    let known = known.into_iter().filter(|name| !reads_only(workspace, gate, name));
+    let mut found: Vec<WindowSlice<'t>> = known.chain(unknown.iter().copied().take(MAX_UNLISTED)).map(WindowSlice::Named).collect();
+    let others: BTreeSet<&str> = unknown.into_iter().skip(MAX_UNLISTED).collect();
+    if !others.is_empty() {
+        found.push(WindowSlice::Others(others));
+    }
+    if found.is_empty() { vec![WindowSlice::Empty] } else { found }
+}
+
+fn is_known(workspace: &Workspace, axis: SliceAxis, name: &str) -> bool {
+    match axis {
+        SliceAxis::Agent => workspace.agent(name).is_some(),
+        SliceAxis::Skill => workspace.skills.iter().any(|skill| skill.name.value == name),
+        SliceAxis::Profile | SliceAxis::Asi => false,
+    }
+}
+
+/// Returns whether a gate on agents that write leaves this agent out, as it does in runs.
+fn reads_only(workspace: &Workspace, gate: &Gate, agent: &str) -> bool {
+    let only_writers = gate.slice.each == Some(SliceAxis::Agent) && matches!(gate.slice.only, Some(SliceFilter::Writes));
+    only_writers && workspace.agent(agent).is_some_and(|agent| !*agent.writes)
 }
 
 /// Reading of one trace for a gate.
@@ -67,18 +120,21 @@ struct WindowReading<'t> {
     reading: &'t Reading,
 }
 
-fn readings<'t>(workspace: &Workspace, gate: &Gate, slice: Option<&str>, traces: &[&'t TraceScores]) -> Vec<WindowReading<'t>> {
+fn readings<'t>(workspace: &Workspace, gate: &Gate, slice: &WindowSlice<'_>, traces: &[&'t TraceScores]) -> Vec<WindowReading<'t>> {
     let mut found = vec![];
     for trace in traces.iter().filter(|trace| is_selected(workspace, gate, trace)) {
         for score in trace.scores.iter().filter(|score| score.scorer == gate.scorer.value) {
-            let reading = match (gate.slice.each, slice) {
-                (Some(SliceAxis::Agent), Some(agent)) if !score.by_agent.is_empty() => score.by_agent.get(agent),
-                (Some(SliceAxis::Agent), Some(agent)) => trace.agents.contains(agent).then_some(&score.reading),
-                (Some(SliceAxis::Skill), Some(skill)) => trace.skills.contains(skill).then_some(&score.reading),
-                (Some(SliceAxis::Profile | SliceAxis::Asi), _) => None,
-                (Some(SliceAxis::Agent | SliceAxis::Skill) | None, _) => Some(&score.reading),
+            let has = |names: &BTreeSet<String>| names.iter().any(|name| slice.contains(name));
+            let readings: Vec<&Reading> = match gate.slice.each {
+                Some(SliceAxis::Agent) if !score.by_agent.is_empty() => {
+                    score.by_agent.iter().filter(|(agent, _)| slice.contains(agent)).map(|(_, reading)| reading).collect()
+                }
+                Some(SliceAxis::Agent) => has(&trace.agents).then_some(&score.reading).into_iter().collect(),
+                Some(SliceAxis::Skill) => has(&trace.skills).then_some(&score.reading).into_iter().collect(),
+                Some(SliceAxis::Profile | SliceAxis::Asi) => vec![],
+                None => vec![&score.reading],
             };
-            found.extend(reading.map(|reading| WindowReading { trace, score, reading }));
+            found.extend(readings.into_iter().map(|reading| WindowReading { trace, score, reading }));
         }
     }
     found
@@ -89,12 +145,13 @@ fn is_selected(workspace: &Workspace, gate: &Gate, trace: &TraceScores) -> bool 
         None => true,
         Some(SliceFilter::Agent(name)) => trace.agents.contains(&name.value),
         Some(SliceFilter::Skill(name)) => trace.skills.contains(&name.value),
-        Some(SliceFilter::Writes) => trace.agents.iter().any(|name| workspace.agent(name).is_some_and(|agent| *agent.writes)),
+        // An agent without a file may write.
+        Some(SliceFilter::Writes) => trace.agents.iter().any(|name| workspace.agent(name).is_none_or(|agent| *agent.writes)),
         Some(SliceFilter::Profile(_) | SliceFilter::Tag(_) | SliceFilter::Suites(_)) => false,
     }
 }
 
-fn judge(workspace: &Workspace, gate: &Gate, slice: Option<String>, readings: &[WindowReading<'_>]) -> GateResult {
+fn judge(workspace: &Workspace, gate: &Gate, slice: &WindowSlice<'_>, readings: &[WindowReading<'_>]) -> GateResult {
     let exercised: Vec<&WindowReading<'_>> = readings.iter().filter(|reading| reading.reading.is_exercised()).collect();
     let traces: BTreeSet<&str> = exercised.iter().map(|reading| reading.trace.trace.as_str()).collect();
     let tallies: Vec<WeightedTally> = exercised.iter().filter_map(|reading| tally(reading)).collect();
@@ -117,17 +174,13 @@ fn judge(workspace: &Workspace, gate: &Gate, slice: Option<String>, readings: &[
         }
         None => (Verdict::NoEvidence, format!("nothing measured, {} needed", model::count(gate.min_cases, "trace"))),
     };
-    let label = match (gate.slice.each, slice) {
-        (Some(axis), Some(value)) => format!("{} {value}", axis.word()),
-        (Some(_) | None, Some(_) | None) => "all".to_owned(),
-    };
     GateResult {
         gate: gate.id.value.clone(),
         subject: PRODUCTION.to_owned(),
         spec: gate.spec.as_str().to_owned(),
         metric: Metric {
             scorer: gate.scorer.value.clone(),
-            slice: label,
+            slice: slice.label(gate.slice.each),
             value,
             low: interval.map(|(low, _)| low),
             high: interval.map(|(_, high)| high),
@@ -238,6 +291,50 @@ mod tests {
         traces[1].scores[0].reading = Reading::from_bool(false);
         traces[2].scores[0].reading = Reading::from_bool(false);
         assert_eq!(verdicts(&traces, 1_010), [Verdict::Missed], "a broken bound is missed all the same");
+    }
+
+    fn each_agent(only: Option<SliceFilter>) -> Workspace {
+        let mut workspace = workspace(Some(GateWindow::Hour));
+        workspace.gates[0].slice = model::SliceSpec { each: Some(SliceAxis::Agent), only, ..model::SliceSpec::default() };
+        workspace
+    }
+
+    fn by_agents(n: u64, good: bool, agents: &[&str]) -> TraceScores {
+        TraceScores { agents: agents.iter().map(|agent| (*agent).to_owned()).collect(), ..trace(n, 1_000, good, 1.0) }
+    }
+
+    #[test]
+    fn agents_that_only_read_have_no_slice_in_a_gate_on_writers() {
+        let mut workspace = each_agent(Some(SliceFilter::Writes));
+        workspace.agents.iter_mut().for_each(|agent| agent.writes.value = false);
+        let name = workspace.agents[0].name.value.clone();
+        let slices = |workspace: &Workspace| -> Vec<String> {
+            let traces: Vec<TraceScores> = (0..3).map(|n| by_agents(n, true, &[&name, "made-up"])).collect();
+            judge_window(workspace, &traces, 1_010).into_iter().map(|verdict| verdict.result.metric.slice).collect()
+        };
+        assert_eq!(slices(&workspace), ["agent made-up"], "an agent without a file may write");
+        workspace.agents[0].writes.value = true;
+        assert_eq!(slices(&workspace), [format!("agent {name}"), "agent made-up".to_owned()]);
+    }
+
+    #[test]
+    fn made_up_names_share_a_slice_in_which_a_miss_counts() {
+        let workspace = each_agent(None);
+        let names: Vec<String> = (0..10_000).map(|n| format!("made-up {n:05}")).collect();
+        let mut traces: Vec<TraceScores> = names.iter().zip(0..).map(|(name, n)| by_agents(n, true, &[name])).collect();
+        let verdicts = judge_window(&workspace, &traces, 1_010);
+        assert_eq!(verdicts.len(), MAX_UNLISTED + 1);
+        let last = &verdicts[MAX_UNLISTED].result;
+        assert_eq!((last.metric.slice.as_str(), last.verdict, last.metric.cases), ("agent of 9968 other names", Verdict::Met, 9_968));
+        // Misses under the last of the names.
+        traces.extend((0..2_000).map(|n| by_agents(20_000 + n, false, &["made-up 09999"])));
+        let verdicts = judge_window(&workspace, &traces, 1_010);
+        assert_eq!(verdicts[MAX_UNLISTED].result.verdict, Verdict::Missed);
+        // The workspace's own agents keep theirs.
+        let own = workspace.agents[0].name.value.clone();
+        traces.push(by_agents(90_000, true, &[&own]));
+        let slices: Vec<String> = judge_window(&workspace, &traces, 1_010).into_iter().map(|verdict| verdict.result.metric.slice).collect();
+        assert!(slices.contains(&format!("agent {own}")) && slices.len() == MAX_UNLISTED + 2, "{slices:?}");
     }
 
     #[test]

@@ -108,6 +108,19 @@ const DISCARD_TIME: Duration = Duration::from_secs(1);
 /// Most bytes of a body beyond its bound that are read from a client that may send spans.
 const DRAINED_BYTES: usize = 256 << 20;
 
+/// Bytes of a body that are reserved before the first of them arrives.
+const FIRST_SHARE: usize = 64 << 10;
+
+fn merged(held: Option<OwnedSemaphorePermit>, more: OwnedSemaphorePermit) -> Option<OwnedSemaphorePermit> {
+    match held {
+        Some(mut held) => {
+            held.merge(more);
+            Some(held)
+        }
+        None => Some(more),
+    }
+}
+
 /// Reads and drops the body of a refused request. An answer before the end of the body resets the connection or the stream, and clients that
 /// still send report a broken one instead of the answer.
 async fn discard_body(body: Body, bytes: usize, time: Duration) {
@@ -142,7 +155,7 @@ impl CollectorState {
     }
 
     /// Reads a body within the limits of size and time, and holds its share of the pending bytes.
-    pub(super) async fn read_body(&self, request: Request) -> Result<(Bytes, OwnedSemaphorePermit), CollectorRefusal> {
+    pub(super) async fn read_body(&self, request: Request) -> Result<(Bytes, Option<OwnedSemaphorePermit>), CollectorRefusal> {
         let too_large = || CollectorRefusal::new(RefusalKind::TooLarge, format!("the body has more than {} bytes", self.limits.body_bytes));
         let length = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
         // A client that asks before it sends gets the answer at once.
@@ -153,20 +166,25 @@ impl CollectorState {
             }
             return Err(too_large());
         }
-        let reserved = self.reserve(length.unwrap_or(0));
         let mut body = request.into_body();
-        let mut pending = match reserved {
-            Ok(pending) => pending,
-            Err(busy) => {
-                // Without the answer the client would not know that it may come again.
-                discard_body(body, self.limits.body_bytes, DISCARD_TIME).await;
-                return Err(busy);
-            }
-        };
         let reading = async {
-            let mut read: Vec<u8> = Vec::with_capacity(length.unwrap_or(0));
-            let mut reserved = length.unwrap_or(0);
-            while let Some(frame) = body.frame().await {
+            let (mut read, mut reserved, mut pending) = (vec![], 0, None);
+            loop {
+                // Bytes that are only announced take no share from other clients.
+                if pending.is_none() || read.len() > reserved {
+                    let wanted = (2 * read.len()).max(FIRST_SHARE).min(length.unwrap_or(usize::MAX)).max(read.len());
+                    match self.reserve(wanted - reserved) {
+                        Ok(more) => pending = merged(pending, more),
+                        Err(busy) => {
+                            drop((read, pending));
+                            // Without the answer the client would not know that it may come again.
+                            discard_body(body, self.limits.body_bytes, DISCARD_TIME).await;
+                            return Err(busy);
+                        }
+                    }
+                    reserved = wanted;
+                }
+                let Some(frame) = body.frame().await else { break };
                 let frame = frame.map_err(|_| CollectorRefusal::new(RefusalKind::Malformed, "the body is incomplete"))?;
                 let Ok(data) = frame.into_data() else { continue };
                 if read.len() + data.len() > self.limits.body_bytes {
@@ -175,11 +193,6 @@ impl CollectorState {
                     return Err(too_large());
                 }
                 read.extend_from_slice(&data);
-                if read.len() > reserved {
-                    // The size was not announced: reserve as the body grows.
-                    pending.merge(self.reserve(read.len())?);
-                    reserved = 2 * read.len();
-                }
             }
             Ok((Bytes::from(read), pending))
         };
@@ -225,9 +238,13 @@ impl CollectorState {
                 };
                 CollectorRefusal::new(kind, error)
             })?;
-            if stored.over_limit > 0 {
-                accepted.refused += stored.over_limit;
-                accepted.why = "a trace has too many spans or bytes".to_owned();
+            let lost = [
+                (stored.conflicting, "a span has the id of another one with other content"),
+                (stored.over_limit, "a trace has too many spans or bytes"),
+            ];
+            for (spans, why) in lost.into_iter().filter(|(spans, _)| *spans > 0) {
+                accepted.refused += spans;
+                accepted.why = why.to_owned();
             }
         }
         self.metrics.count_request(count);

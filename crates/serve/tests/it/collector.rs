@@ -106,20 +106,32 @@ async fn grpc(collector: &TestCollector, message: &[u8], token: Option<&str>) ->
 
 /// Calls `Export` over HTTP/2 and returns the trailers and the body.
 async fn grpc_answer(collector: &TestCollector, message: &[u8], token: Option<&str>) -> (hyper::HeaderMap, Vec<u8>) {
+    grpc_export(collector, message, &[("authorization", token)]).await
+}
+
+/// Calls `Export` with more headers. A message with an encoding is sent as a packed one.
+pub(crate) async fn grpc_export(
+    collector: &TestCollector,
+    message: &[u8],
+    headers: &[(&'static str, Option<&str>)],
+) -> (hyper::HeaderMap, Vec<u8>) {
     use http_body_util::{BodyExt, Full};
     use hyper_util::rt::{TokioExecutor, TokioIo};
     let at = collector.url.strip_prefix("http://").unwrap();
     let stream = TokioIo::new(tokio::net::TcpStream::connect(at).await.unwrap());
     let (mut sender, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), stream).await.unwrap();
     let driver = tokio::spawn(connection);
-    let mut framed = vec![0];
+    let is_packed = headers.iter().any(|(name, value)| *name == "grpc-encoding" && value.is_some());
+    let mut framed = vec![u8::from(is_packed)];
     framed.extend(u32::try_from(message.len()).unwrap().to_be_bytes());
     framed.extend(message);
     let mut request = hyper::Request::post(format!("{}/opentelemetry.proto.collector.trace.v1.TraceService/Export", collector.url))
         .header("content-type", "application/grpc")
         .header("te", "trailers");
-    if let Some(token) = token {
-        request = request.header("authorization", token);
+    for (name, value) in headers {
+        if let Some(value) = value {
+            request = request.header(*name, *value);
+        }
     }
     let response = sender.send_request(request.body(Full::<hyper::body::Bytes>::from(framed)).unwrap()).await.unwrap();
     assert_eq!(response.status(), 200);

@@ -1,6 +1,6 @@
 //! Clients that mean harm: they are refused with a clear answer, and others are served meanwhile.
 
-use crate::collector::{TestCollector, request, start};
+use crate::collector::{TestCollector, grpc_export, request, start};
 use bardo_eval_serve::collector::CollectorLimits;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -48,15 +48,36 @@ async fn large_bodies_and_bombs_are_refused_and_memory_stays_flat() {
     assert!(grown < 450, "{grown} MB more");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn grpc_refuses_large_messages_bombs_and_nonsense_with_a_status() {
+    let collector = start(CollectorLimits::default(), None).await;
+    let status = |trailers: &hyper::HeaderMap| trailers["grpc-status"].to_str().unwrap().to_owned();
+    let large = vec![b' '; 100 << 20];
+    let bomb = gzip(&vec![b'['; 200 << 20]);
+    let sent: [(&[u8], Option<&str>, &str); 4] =
+        [(&large, None, "3"), (&bomb, Some("gzip"), "3"), (&bomb, Some("br"), "12"), (b"\xff\xfe\x00", None, "3")];
+    for (message, encoding, expected) in sent {
+        let (trailers, _) = grpc_export(&collector, message, &[("grpc-encoding", encoding)]).await;
+        assert_eq!(status(&trailers), expected, "{} bytes, {encoding:?}: {trailers:?}", message.len());
+        assert!(trailers.contains_key("grpc-message"), "{trailers:?}");
+    }
+    assert_served(&collector, 1).await;
+    assert_eq!(collector.store().span_count().unwrap(), 1);
+}
+
 #[tokio::test]
 async fn spans_with_a_million_attributes_are_refused_alone() {
     let collector = start(CollectorLimits::default(), None).await;
-    let pairs = "{\"key\":\"\"},".repeat(600_000);
+    // A million attributes are more than a plain body may have, so the body is packed.
+    let pairs = "{\"key\":\"\"},".repeat(1_000_000);
     let span = |attributes: &str| {
         format!("{{\"traceId\":\"0af7651916cd43dd8448eb211c80319c\",\"spanId\":\"b7ad6b7169203331\",\"attributes\":[{attributes}{{}}]}}")
     };
     let body = format!("{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{},{}]}}]}}]}}", span(&pairs), span(""));
-    let answer: Value = collector.post(body, "application/json").await.json::<Value>().await.unwrap();
+    assert_eq!(collector.post(body.clone(), "application/json").await.status(), 413);
+    let post = collector.client.post(format!("{}/v1/traces", collector.url)).header("content-type", "application/json");
+    let answer = post.header("content-encoding", "gzip").body(gzip(body.as_bytes())).send().await.unwrap();
+    let answer: Value = answer.json().await.unwrap();
     assert_eq!(answer["partialSuccess"]["rejectedSpans"], "1");
     assert_eq!(answer["partialSuccess"]["errorMessage"], "a span has too many attributes");
     assert_eq!(collector.store().span_count().unwrap(), 1);
@@ -76,8 +97,9 @@ async fn odd_spans_are_stored_or_refused_but_never_break_the_collector() {
     ]);
     let body = json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] }).to_string();
     let answer = collector.post(body, "application/json").await.json::<Value>().await.unwrap();
-    assert_eq!(answer["partialSuccess"]["rejectedSpans"], "1");
-    assert_eq!((collector.count(ProductionCounter::SpansStored), collector.count(ProductionCounter::SpansRepeated)), (2, 1));
+    assert_eq!(answer["partialSuccess"]["rejectedSpans"], "2");
+    assert_eq!(answer["partialSuccess"]["errorMessage"], "a span has the id of another one with other content");
+    assert_eq!((collector.count(ProductionCounter::SpansStored), collector.count(ProductionCounter::SpansConflicting)), (2, 1));
     for (body, kind, status) in [
         (&b"\xff\xfe\x00"[..], "application/json", 400),
         (b"\xff\xfe\x00", "application/x-protobuf", 400),
@@ -125,6 +147,25 @@ async fn slow_clients_are_cut_off_while_others_are_served() {
         let ended = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut answer)).await;
         assert!(ended.is_ok(), "a slow client is still connected");
     }
+}
+
+/// Clients that announce large bodies and send one byte of them.
+#[tokio::test]
+async fn bodies_that_are_only_announced_take_nothing_from_others() {
+    let collector = start(CollectorLimits::default(), None).await;
+    let at = collector.url.strip_prefix("http://").unwrap().to_owned();
+    let mut slow = vec![];
+    for _ in 0..60 {
+        let mut stream = tokio::net::TcpStream::connect(&at).await.unwrap();
+        let head = format!("POST /v1/traces HTTP/1.1\r\nHost: {at}\r\nContent-Type: application/json\r\nContent-Length: 8000000\r\n\r\n{{");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        slow.push(stream);
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let large = request(1, 0..8_000);
+    assert!(large.len() > 1 << 20, "{} bytes", large.len());
+    let answer = collector.post(large, "application/json").await;
+    assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
 }
 
 #[tokio::test]

@@ -48,6 +48,8 @@ pub struct StoredSpans {
     pub stored: u64,
     /// Spans that were stored before.
     pub repeated: u64,
+    /// Spans with the id of a stored one and other content, which are refused.
+    pub conflicting: u64,
     /// Spans of traces that were already left out. They are read again on their own.
     pub late: u64,
     /// Spans beyond the limits of their trace, which are refused.
@@ -112,6 +114,7 @@ pub struct StoredAlert {
 pub enum ProductionCounter {
     SpansStored,
     SpansRepeated,
+    SpansConflicting,
     SpansLate,
     SpansOverLimit,
     TracesSampled,
@@ -135,6 +138,7 @@ impl ProductionCounter {
     pub const ALL: &[ProductionCounter] = &[
         ProductionCounter::SpansStored,
         ProductionCounter::SpansRepeated,
+        ProductionCounter::SpansConflicting,
         ProductionCounter::SpansLate,
         ProductionCounter::SpansOverLimit,
         ProductionCounter::TracesSampled,
@@ -156,6 +160,7 @@ impl ProductionCounter {
         match self {
             ProductionCounter::SpansStored => "spans_stored",
             ProductionCounter::SpansRepeated => "spans_repeated",
+            ProductionCounter::SpansConflicting => "spans_conflicting",
             ProductionCounter::SpansLate => "spans_late",
             ProductionCounter::SpansOverLimit => "spans_over_limit",
             ProductionCounter::TracesSampled => "traces_sampled",

@@ -32,6 +32,7 @@ mod engines {
     on_both_engines! {
         repeated_spans_are_stored_and_counted_once
         spans_beyond_the_limits_of_a_trace_are_refused
+        other_spans_with_a_stored_id_are_refused_and_noted
         repetitions_in_a_full_trace_are_not_refused
         refusals_outlive_the_decision_on_their_trace
         a_trace_that_lost_spans_meanwhile_stays_open
@@ -125,6 +126,23 @@ pub(super) fn spans_beyond_the_limits_of_a_trace_are_refused(place: &TestPlace) 
     // The bound holds for all spans of a trace, also of one that was decided before.
     store.decide(&[(open[0], kept(1))], 2_000).unwrap();
     assert_eq!(add(&store, &[span(1, 99, false)], 3_000).over_limit, 1);
+}
+
+/// A sender that takes the id of another span hides it, and is not believed about which of the two is true.
+pub(super) fn other_spans_with_a_stored_id_are_refused_and_noted(place: &TestPlace) {
+    let store = open(place);
+    let other = |n: u8| NewSpan { body: b"another body".to_vec(), ..span(1, n, false) };
+    let first = add(&store, &[span(1, 1, true), other(1), other(1), span(1, 1, true)], 10);
+    assert_eq!(first, StoredSpans { stored: 1, repeated: 1, conflicting: 2, ..StoredSpans::default() });
+    assert_eq!(add(&store, &[other(1)], 20), StoredSpans { conflicting: 1, ..StoredSpans::default() });
+    assert_eq!((refused(&store), counted(&store, ProductionCounter::SpansConflicting)), (vec![(1, 3)], 3));
+    // Also in a kept trace, which is read again as an incomplete one, and in a full one.
+    decide_one(&store, kept(1), 2_000);
+    assert_eq!(add(&store, &[other(1)], 3_000).conflicting, 1);
+    assert_eq!(refused(&store), [(1, 4)]);
+    let full: Vec<NewSpan> = (0..5).map(|n| span(2, n, false)).collect();
+    add(&store, &full, 10);
+    assert_eq!(add(&store, &[NewSpan { trace: full[0].trace, ..other(4) }], 20).conflicting, 1);
 }
 
 /// A client that got no answer sends again, also to a trace that has become full.

@@ -4,9 +4,11 @@ mod changes;
 pub(crate) mod collecting;
 mod evasions;
 mod gaps;
+mod harms;
 mod incidents;
 mod judged;
 mod killed;
+mod lies;
 mod on_postgres;
 pub(crate) mod receipts;
 mod reference;
@@ -15,7 +17,7 @@ mod thefts;
 mod undelivered;
 
 use crate::harness::TestFolder;
-use collecting::{CollectProcess, deep_trace, tool_trace};
+use collecting::{CollectProcess, deep_trace, reported_trace, tool_trace};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -30,7 +32,7 @@ fn a_collected_trace_is_judged_and_becomes_a_case() {
     folder.write("evals/production.yaml", KEEP_ALL);
     let collector = CollectProcess::start(&folder, &[]);
     for n in 0..3 {
-        assert_eq!(collector.post(&tool_trace(n)).0, 200);
+        assert_eq!(collector.post(&reported_trace(n)).0, 200);
     }
     collector.wait_for_kept(3);
     let metrics = collector.get("/metrics");
@@ -123,6 +125,11 @@ fn webhook_receiver(listener: TcpListener, requests: usize) -> std::thread::Join
 fn missed_gates_raise_alerts_once_and_watch_exits_with_1() {
     let folder = TestFolder::with_reference();
     folder.write("evals/production.yaml", KEEP_ALL);
+    let mut gates = folder.read("evals/gates.yaml").replace("    window: 24h\n", "");
+    for scorer in ["    scorer: upr\n", "    scorer: delegation_depth\n"] {
+        gates = gates.replace(scorer, &format!("{scorer}    window: 24h\n"));
+    }
+    folder.write("evals/gates.yaml", gates);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
     let receiver = webhook_receiver(listener, 3);

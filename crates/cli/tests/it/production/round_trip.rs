@@ -34,7 +34,7 @@ fn free_readings(scores: &str) -> BTreeMap<String, Value> {
 }
 
 /// Removes our own copy of the trial from an exported request.
-fn without_copy(line: &str) -> String {
+pub(super) fn without_copy(line: &str) -> String {
     let mut request: Value = serde_json::from_str(line).unwrap();
     let attributes = request.pointer_mut("/resourceSpans/0/scopeSpans/0/spans/0/attributes").and_then(Value::as_array_mut).unwrap();
     let before = attributes.len();

@@ -6,7 +6,8 @@ use crate::StoreError;
 use crate::postgres::{PgTransaction, get, get_count, number};
 use crate::production::engine::SpanTable;
 use crate::production::records::{NewSpan, OpenTrace, ProductionCounter, SpanBatch, SpanLimits, StoredSpans, TraceId};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use tokio_postgres::Row;
 
@@ -28,6 +29,7 @@ impl SpanTable for PgTraces {
                     let counts = [
                         (ProductionCounter::SpansStored, sum(|found| found.stored)),
                         (ProductionCounter::SpansRepeated, sum(|found| found.repeated)),
+                        (ProductionCounter::SpansConflicting, sum(|found| found.conflicting)),
                         (ProductionCounter::SpansLate, sum(|found| found.late)),
                         (ProductionCounter::SpansOverLimit, sum(|found| found.over_limit)),
                     ];
@@ -82,10 +84,10 @@ impl SpanTable for PgTraces {
 }
 
 /// Rows of the traces of a group, locked until the commit, and what the group changes in them.
-struct OpenRows {
+struct OpenRows<'s> {
     rows: BTreeMap<TraceId, OpenRow>,
-    /// Spans that are stored.
-    known: HashSet<SpanKey>,
+    /// Bodies of the spans of the group that are stored.
+    known: HashMap<SpanKey, Cow<'s, [u8]>>,
 }
 
 #[derive(Default)]
@@ -117,9 +119,9 @@ impl OpenRow {
     }
 }
 
-impl OpenRows {
+impl<'s> OpenRows<'s> {
     /// Creates the rows that are missing and locks all, in one order by all writers. Afterwards no other writer can decide on the traces.
-    async fn lock(transaction: &mut PgTransaction<'_>, requests: &[SpanBatch], month: i32, now: i64) -> Result<Self, StoreError> {
+    async fn lock(transaction: &mut PgTransaction<'_>, requests: &'s [SpanBatch], month: i32, now: i64) -> Result<Self, StoreError> {
         let traces = |batch: &SpanBatch| -> Vec<TraceId> {
             batch.spans.iter().map(|span| span.trace).chain(batch.refused.iter().map(|(trace, _)| *trace)).collect()
         };
@@ -136,7 +138,7 @@ impl OpenRows {
             let open = OpenRow { month: get(row, 1)?, spans, bytes, is_new, ..OpenRow::default() };
             rows.insert(get_trace(row, 0)?, open);
         }
-        let mut found = Self { rows, known: HashSet::new() };
+        let mut found = Self { rows, known: HashMap::new() };
         found.find_decided(transaction).await?;
         found.find_known(transaction, requests).await?;
         Ok(found)
@@ -180,18 +182,18 @@ impl OpenRows {
         let given = requests.iter().flat_map(|batch| &batch.spans);
         let (traces, spans): (Vec<&[u8]>, Vec<&[u8]>) = given.map(|span| (&span.trace[..], &span.span[..])).unzip();
         let sql =
-            "SELECT trace, span FROM spans JOIN (SELECT DISTINCT * FROM unnest($1::bytea[], $2::bytea[]) AS given (trace, span)) AS given
+            "SELECT trace, span, body FROM spans JOIN (SELECT DISTINCT * FROM unnest($1::bytea[], $2::bytea[]) AS given (trace, span)) AS given
             USING (trace, span)";
         for row in &transaction.query(sql, &[&traces, &spans]).await? {
             let span: &[u8] = get(row, 1)?;
             let span = span.try_into().map_err(|error| StoreError::unreadable("of a span", &error))?;
-            self.known.insert((get_trace(row, 0)?, span));
+            self.known.insert((get_trace(row, 0)?, span), Cow::Owned(get(row, 2)?));
         }
         Ok(())
     }
 
     /// Sorts the spans of a request into those to store and the others.
-    fn admit<'s>(&mut self, batch: &'s SpanBatch, limits: SpanLimits, admitted: &mut Vec<&'s NewSpan>) -> StoredSpans {
+    fn admit(&mut self, batch: &'s SpanBatch, limits: SpanLimits, admitted: &mut Vec<&'s NewSpan>) -> StoredSpans {
         let mut found = StoredSpans::default();
         for (trace, refused) in &batch.refused {
             self.rows.entry(*trace).or_default().refused += refused;
@@ -199,14 +201,16 @@ impl OpenRows {
         for span in &batch.spans {
             let row = self.rows.entry(span.trace).or_default();
             let size = span.body.len() as u64;
-            // A span that is stored is not lost if it comes again.
-            if self.known.contains(&(span.trace, span.span)) {
-                found.repeated += 1;
+            // A span that is stored is not lost if it comes again. Another one with its id is.
+            if let Some(stored) = self.known.get(&(span.trace, span.span)) {
+                let is_same = **stored == span.body[..];
+                *(if is_same { &mut found.repeated } else { &mut found.conflicting }) += 1;
+                row.refused += u64::from(!is_same);
             } else if row.spans + row.added_spans >= limits.spans || row.bytes + row.added_bytes + size > limits.bytes {
                 found.over_limit += 1;
                 row.refused += 1;
             } else {
-                self.known.insert((span.trace, span.span));
+                self.known.insert((span.trace, span.span), Cow::Borrowed(&span.body));
                 // Spans of a trace that was left out are not counted again.
                 *(if row.is_dropped { &mut found.late } else { &mut found.stored }) += 1;
                 row.added_spans += 1;

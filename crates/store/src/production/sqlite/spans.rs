@@ -25,6 +25,7 @@ impl SpanTable for SqliteTraces {
         let sum = |part: fn(&StoredSpans) -> u64| results.iter().map(part).sum();
         count(&transaction, ProductionCounter::SpansStored, sum(|found| found.stored))?;
         count(&transaction, ProductionCounter::SpansRepeated, sum(|found| found.repeated))?;
+        count(&transaction, ProductionCounter::SpansConflicting, sum(|found| found.conflicting))?;
         count(&transaction, ProductionCounter::SpansLate, sum(|found| found.late))?;
         count(&transaction, ProductionCounter::SpansOverLimit, sum(|found| found.over_limit))?;
         transaction.commit()?;
@@ -84,7 +85,7 @@ fn add_request(transaction: &Connection, batch: &SpanBatch, now_ms: u64, limits:
     let mut sizes = transaction.prepare_cached("SELECT spans, bytes FROM open_traces WHERE trace = ?1")?;
     let mut kept = transaction.prepare_cached("SELECT refused FROM traces WHERE trace = ?1")?;
     let mut stored = transaction.prepare_cached("SELECT count(*), coalesce(sum(length(body)), 0) FROM spans WHERE trace = ?1")?;
-    let mut known = transaction.prepare_cached("SELECT 1 FROM spans WHERE trace = ?1 AND span = ?2")?;
+    let mut known = transaction.prepare_cached("SELECT body = ?3 FROM spans WHERE trace = ?1 AND span = ?2")?;
     let mut insert = transaction.prepare_cached("INSERT OR IGNORE INTO spans (trace, span, received_ms, body) VALUES (?1, ?2, ?3, ?4)")?;
     let mut grow = transaction.prepare_cached(
         "INSERT INTO open_traces (trace, first_ms, last_ms, spans, bytes, root_ended, refused) VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6)
@@ -105,18 +106,16 @@ fn add_request(transaction: &Connection, batch: &SpanBatch, now_ms: u64, limits:
         let mut growth = TraceGrowth { refused, ..TraceGrowth::default() };
         for span in spans {
             let size = span.body.len() as u64;
-            if before.0 + growth.spans >= limits.spans || before.1 + growth.bytes + size > limits.bytes {
-                // A span that is stored is not lost if it comes again.
-                if known.exists(params![&trace[..], &span.span[..]])? {
-                    found.repeated += 1;
-                } else {
-                    found.over_limit += 1;
-                    growth.refused += 1;
+            let is_full = before.0 + growth.spans >= limits.spans || before.1 + growth.bytes + size > limits.bytes;
+            if is_full || insert.execute(params![&trace[..], &span.span[..], now_ms, span.body])? == 0 {
+                // A span that is stored is not lost if it comes again. Another one with its id is.
+                let is_same = known.query_row(params![&trace[..], &span.span[..], span.body], |row| row.get(0)).optional()?;
+                match is_same {
+                    Some(true) => found.repeated += 1,
+                    Some(false) => found.conflicting += 1,
+                    None => found.over_limit += 1,
                 }
-                continue;
-            }
-            if insert.execute(params![&trace[..], &span.span[..], now_ms, span.body])? == 0 {
-                found.repeated += 1;
+                growth.refused += u64::from(is_same != Some(true));
                 continue;
             }
             growth.spans += 1;
