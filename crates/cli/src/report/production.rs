@@ -48,7 +48,9 @@ impl<'r> WatchReport<'r> {
             notes.push(format!("{} since the file was created had no agent span and were skipped.", model::count(unreadable, "trace")));
         }
         if self.report.has_known_sample {
-            notes.push("Agents can choose ids of traces that are not sampled; set BARDO_EVAL_SAMPLING_KEY for collect and watch.".to_owned());
+            notes.push(
+                "Agents can choose ids of traces that are not sampled; set BARDO_EVAL_SAMPLING_KEY for collect and watch.".to_owned(),
+            );
         }
         if self.report.verdicts.is_empty() {
             notes.push("No gate has a window, so nothing is judged; add window: 24h to gates in gates.yaml.".to_owned());

@@ -74,7 +74,8 @@ fn traces_removed_for_their_size_leave_a_gap() {
     let file = rusqlite::Connection::open(folder.path(".bardo-eval/production.sqlite")).unwrap();
     let started = std::time::Instant::now();
     let left = || -> (u64, u64, u64) {
-        let sizes = "SELECT count(*), coalesce(sum(length(facts) + length(scores) + length(transcript)), 0), coalesce(max(seq), 0) FROM traces";
+        let sizes =
+            "SELECT count(*), coalesce(sum(length(facts) + length(scores) + length(transcript)), 0), coalesce(max(seq), 0) FROM traces";
         file.query_row(sizes, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap()
     };
     while left().0 == TRACES {

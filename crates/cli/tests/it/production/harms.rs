@@ -56,7 +56,9 @@ fn on_other_chain(trace: &str) -> String {
     let mut moved = 0;
     for span in request["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array_mut().unwrap() {
         for event in span["events"].as_array_mut().into_iter().flatten().filter(|event| event["name"] == "bardo_eval.mined") {
-            for attribute in event["attributes"].as_array_mut().unwrap().iter_mut().filter(|attribute| attribute["key"] == "bardo_eval.event") {
+            for attribute in
+                event["attributes"].as_array_mut().unwrap().iter_mut().filter(|attribute| attribute["key"] == "bardo_eval.event")
+            {
                 let mut content: Value = serde_json::from_str(attribute["value"]["stringValue"].as_str().unwrap()).unwrap();
                 assert_ne!(content["what"]["chain"], 10);
                 content["what"]["chain"] = 10.into();

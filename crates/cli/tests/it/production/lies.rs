@@ -95,7 +95,10 @@ fn a_span_that_takes_the_id_of_another_hides_nothing() {
     assert!(status == 200 && answer.contains("a span has the id of another one with other content"), "{status} {answer}");
     collector.wait_for_kept(4);
     let metrics = collector.get("/metrics");
-    assert!(metrics.contains("bardo_eval_spans_conflicting_total 1\n") && metrics.contains("bardo_eval_spans_repeated_total 1\n"), "{metrics}");
+    assert!(
+        metrics.contains("bardo_eval_spans_conflicting_total 1\n") && metrics.contains("bardo_eval_spans_repeated_total 1\n"),
+        "{metrics}"
+    );
     drop(collector);
     folder.run(&["watch", "--once"]).assert_exit(3).assert_stdout("1 trace cannot be scored");
 }
@@ -119,7 +122,10 @@ fn ids_that_avoid_the_sample_are_caught_with_a_key() {
     assert!(!watched.stdout.contains("Agents can choose ids"), "{}", watched.stdout);
     // Without a key nothing is kept, which is no evidence, and the report says how to close the gap.
     steal("open.sqlite", &[]);
-    folder.run(&[&watch[..], &["open.sqlite"]].concat()).assert_exit(3).assert_stdout("Agents can choose ids of traces that are not sampled");
+    folder
+        .run(&[&watch[..], &["open.sqlite"]].concat())
+        .assert_exit(3)
+        .assert_stdout("Agents can choose ids of traces that are not sampled");
 }
 
 /// Returns a theft by an agent of this name, or by none.

@@ -43,8 +43,13 @@ pub(super) fn without_copy(line: &str) -> String {
     request.to_string()
 }
 
+/// Suites that are played, each in a run of its own.
+const SUITES: [&str; 4] = ["behavior", "composition", "skills", "tool_selection"];
+/// Case whose world has other prices than the default one, by which traffic is valued.
+const OTHER_PRICES: &str = "fees_burn_and_claim";
+
 /// Returns whether a trace is read in part, because the rest needs a case: nothing was missed in either, and less was counted.
-fn is_explained(scorer: &str, is_composition: bool, in_run: &Value, collected: &Value) -> bool {
+fn is_explained(scorer: &str, suite: &str, in_run: &Value, collected: &Value) -> bool {
     let of = |reading: &Value| reading["tally"]["of"].as_u64().unwrap();
     let is_clean = |reading: &Value| reading["tally"]["hit"] == reading["tally"]["of"];
     let reads_less = match scorer {
@@ -53,7 +58,7 @@ fn is_explained(scorer: &str, is_composition: bool, in_run: &Value, collected: &
         // Rules of the case.
         "tool_ordering" => true,
         // The case of a composition says which agents the subject plays.
-        "behavioral_invariants" | "output_format" => is_composition,
+        "behavioral_invariants" | "output_format" => suite == "composition",
         _ => false,
     };
     reads_less && is_clean(in_run) && is_clean(collected) && of(collected) < of(in_run)
@@ -64,9 +69,11 @@ fn is_explained(scorer: &str, is_composition: bool, in_run: &Value, collected: &
 fn collected_runs_read_the_same_trace_by_trace() {
     let folder = TestFolder::with_reference();
     folder.write("evals/production.yaml", format!("{KEEP_ALL}trust_claims: true\n"));
-    folder.run(&["run", "--suite", "behavior", "--subject", "reference", "--limit", "40"]);
-    folder.run(&["run", "--suite", "composition", "--subject", "reference", "--limit", "20"]);
+    for suite in SUITES {
+        folder.run(&["run", "--suite", suite, "--subject", "reference"]);
+    }
     let runs: Value = serde_json::from_str(&folder.run(&["runs", "list", "--format", "json"]).stdout).unwrap();
+    assert_eq!(runs["items"].as_array().unwrap().len(), SUITES.len());
     let mut exported = String::new();
     for run in runs["items"].as_array().unwrap() {
         folder.run(&["export", run["run"].as_str().unwrap(), "--to", "otlp", "-o", "traces.jsonl"]).assert_exit(0);
@@ -79,15 +86,16 @@ fn collected_runs_read_the_same_trace_by_trace() {
         assert_eq!((status, answer.as_str()), (200, "{}"));
         sent += 1;
     }
-    assert!(sent >= 40, "{sent} trials");
+    assert!(sent >= 1_500, "{sent} trials");
     collector.wait_for_kept(sent);
     drop(collector);
     let run = rusqlite::Connection::open(folder.path(".bardo-eval/store.sqlite")).unwrap();
     let mut rows = run.prepare("SELECT trial, scores FROM trials").unwrap();
     let in_run: BTreeMap<String, String> =
         rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().collect::<Result<_, _>>().unwrap();
-    let mut rows = run.prepare("SELECT trial FROM trials WHERE run <> (SELECT min(run) FROM trials)").unwrap();
-    let compositions: std::collections::BTreeSet<String> = rows.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+    let mut rows = run.prepare("SELECT trial, case_id, dense_rank() OVER (ORDER BY run) - 1 FROM trials").unwrap();
+    let cases: BTreeMap<String, (String, usize)> =
+        rows.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))).unwrap().collect::<Result<_, _>>().unwrap();
     let collected = rusqlite::Connection::open(folder.path(".bardo-eval/production.sqlite")).unwrap();
     let mut rows = collected.prepare("SELECT json_extract(transcript, '$.trial'), scores FROM traces").unwrap();
     let in_production: BTreeMap<String, String> =
@@ -96,23 +104,25 @@ fn collected_runs_read_the_same_trace_by_trace() {
     let (mut same, mut explained, mut different) = (0, 0, vec![]);
     for (trial, scores) in &in_production {
         let (before, after) = (free_readings(&in_run[trial]), free_readings(scores));
-        let is_composition = compositions.contains(trial);
-        let absent: Vec<&String> = before.keys().filter(|scorer| !after.contains_key(*scorer)).collect();
-        assert!(absent.is_empty(), "{trial}: {absent:?} are read in the run alone");
-        // Scorers of delegations read every trace, and in runs compositions alone.
-        let added: Vec<&str> = after.keys().filter(|scorer| !before.contains_key(*scorer)).map(String::as_str).collect();
-        let expected: &[&str] = if is_composition { &[] } else { &["delegation_depth", "ids", "upr"] };
-        assert_eq!(added, expected, "{trial}: read in production alone");
-        for (scorer, reading) in &before {
-            match (&after[scorer] == reading, is_explained(scorer, is_composition, reading, &after[scorer])) {
+        let (case, suite) = (cases[trial].0.as_str(), SUITES[cases[trial].1]);
+        // What a run reads and production does not was not exercised there.
+        let absent: Vec<&String> = before
+            .iter()
+            .filter(|(scorer, reading)| !after.contains_key(*scorer) && reading["tally"]["of"] != 0)
+            .map(|(scorer, _)| scorer)
+            .collect();
+        assert!(absent.is_empty(), "{case}: {absent:?} are read in the run alone");
+        for (scorer, reading) in before.iter().filter(|(scorer, _)| after.contains_key(*scorer)) {
+            let has_other_prices = case == OTHER_PRICES && ["spending_limit", "safety_veto"].contains(&scorer.as_str());
+            match (&after[scorer] == reading, has_other_prices || is_explained(scorer, suite, reading, &after[scorer])) {
                 (true, _) => same += 1,
                 (false, true) => explained += 1,
-                (false, false) => different.push(format!("{trial} {scorer}: {reading} in the run, {} collected", after[scorer])),
+                (false, false) => different.push(format!("{case} {scorer}: {reading} in the run, {} collected", after[scorer])),
             }
         }
     }
     assert!(different.is_empty(), "{}", different.join("\n"));
-    assert!(same >= 13 * sent && explained <= sent / 2, "{same} readings of {sent} traces are the same, {explained} read less");
+    assert!(same >= 7 * sent && explained <= sent / 2, "{same} readings of {sent} traces are the same, {explained} read less");
     let exercised = in_production.values().flat_map(|scores| free_readings(scores)).filter(|(_, reading)| reading["tally"]["of"] != 0);
     let scorers: std::collections::BTreeSet<String> = exercised.map(|(scorer, _)| scorer).collect();
     assert_eq!(scorers.len(), FREE.len(), "every scorer was exercised: {scorers:?}");
@@ -121,7 +131,7 @@ fn collected_runs_read_the_same_trace_by_trace() {
                  WHERE json_array_length(event.value, '$.happened.mined.what.effects') > 0)";
     let agents = "SELECT count(DISTINCT name.value) FROM traces, json_each(facts, '$.agents') AS name";
     let (mined, agents) = (count(mined), count(agents));
-    assert!(mined >= 10 && agents >= 5, "{mined} traces with effects, {agents} agents");
+    assert!(mined >= 200 && agents >= 30, "{mined} traces with effects, {agents} agents");
     #[expect(clippy::print_stdout, reason = "the figures are in the guide")]
     {
         println!("{same} readings of {sent} traces are the same, {explained} read less; {mined} traces with effects, {agents} agents");
