@@ -1,7 +1,7 @@
 //! Traces in a PostgreSQL database.
 
 use super::KEEP_ALL;
-use super::collecting::{CollectProcess, tool_trace};
+use super::collecting::{CollectProcess, reported_trace};
 use crate::harness::TestFolder;
 use serde_json::Value;
 use testkit::PostgresServer;
@@ -18,13 +18,14 @@ fn traces_on_postgres_are_collected_watched_and_drafted() {
     let mut first = CollectProcess::start(&folder, &["--traces", &url]);
     let second = CollectProcess::start_with(&folder, &[], &[("BARDO_EVAL_TRACES", &url)]);
     for n in 0..4 {
-        assert_eq!(first.post(&tool_trace(n)).0, 200);
-        assert_eq!(second.post(&tool_trace(n)).0, 200, "a repetition at another collector");
+        let trace = reported_trace(n);
+        assert_eq!(first.post(&trace), (200, "{}".to_owned()));
+        assert_eq!(second.post(&trace), (200, "{}".to_owned()), "a repetition at another collector");
     }
     first.kill();
     server.restart();
     for n in 4..6 {
-        assert_eq!(second.post(&tool_trace(n)).0, 200);
+        assert_eq!(second.post(&reported_trace(n)).0, 200);
     }
     second.wait_for_kept(6);
     drop(second);
