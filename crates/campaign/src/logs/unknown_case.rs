@@ -17,12 +17,12 @@ pub(super) const EXPECTATION_FREE: &[ScorerId] = &[
 
 /// Returns whether a host that is no agent of the workspace begins with one of its skills, which it or the skill's agent then carries out.
 fn begins_with_skill(workspace: &Workspace, recording: &LogRecording) -> bool {
-    let mut deeds = recording
+    let mut actions = recording
         .transcript
         .events
         .iter()
         .filter(|event| matches!(event.happened, EventKind::Activated { .. } | EventKind::Called { .. } | EventKind::Delegated { .. }));
-    deeds.next().is_some_and(|first| {
+    actions.next().is_some_and(|first| {
         let is_skill = matches!(&first.happened, EventKind::Activated { skill, .. } if workspace.skill(skill).is_some());
         is_skill && first.depth == 0 && workspace.agent(&first.by).is_none()
     })

@@ -141,7 +141,7 @@ fn theft_by(n: u64, agent: Option<&str>) -> Value {
     all.into()
 }
 
-/// A write needs an approval whatever name its sender gives, also none.
+/// A write needs an approval under every name, and under none.
 #[test]
 fn a_theft_under_another_name_misses_the_same_gates() {
     let folder = TestFolder::with_reference();

@@ -121,15 +121,20 @@ fn webhook_receiver(listener: TcpListener, requests: usize) -> std::thread::Join
     })
 }
 
-#[test]
-fn missed_gates_raise_alerts_once_and_watch_exits_with_1() {
-    let folder = TestFolder::with_reference();
-    folder.write("evals/production.yaml", KEEP_ALL);
+/// Leaves a window on two gates, which the deep traces miss.
+fn keep_two_windows(folder: &TestFolder) {
     let mut gates = folder.read("evals/gates.yaml").replace("    window: 24h\n", "");
     for scorer in ["    scorer: upr\n", "    scorer: delegation_depth\n"] {
         gates = gates.replace(scorer, &format!("{scorer}    window: 24h\n"));
     }
     folder.write("evals/gates.yaml", gates);
+}
+
+#[test]
+fn missed_gates_raise_alerts_once_and_watch_exits_with_1() {
+    let folder = TestFolder::with_reference();
+    folder.write("evals/production.yaml", KEEP_ALL);
+    keep_two_windows(&folder);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
     let receiver = webhook_receiver(listener, 3);

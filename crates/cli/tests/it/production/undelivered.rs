@@ -42,6 +42,7 @@ fn alert_of(request: &str) -> Value {
 fn alerts_of_a_killed_collector_are_delivered_by_the_next_one_once() {
     let folder = TestFolder::with_reference();
     folder.write("evals/production.yaml", super::KEEP_ALL);
+    super::keep_two_windows(&folder);
     let (silent, first) = receiver(None);
     let mut collector = CollectProcess::start(&folder, &["--webhook", &silent]);
     for n in 0..12 {
