@@ -29,8 +29,19 @@ pub struct Fault {
     pub denied_by_judge: bool,
 }
 
-/// Scorers that sum up others. Any fault may make their gates miss.
-pub const AGGREGATES: &[ScorerId] = &[ScorerId::CasePass, ScorerId::Trajectory, ScorerId::Judged];
+/// Scorers that sum up others, or read what a case states itself. Any fault may make their gates miss.
+const ANY_FAULT: &[ScorerId] = &[
+    ScorerId::CasePass,
+    ScorerId::Trajectory,
+    ScorerId::Judged,
+    ScorerId::Post,
+    ScorerId::Forbid,
+    ScorerId::NoTool,
+    ScorerId::Assertions,
+    ScorerId::ToolCallF1,
+    ScorerId::ToolCallF1Multiset,
+    ScorerId::ToolCallF1Ordered,
+];
 
 impl Fault {
     const fn new(
@@ -50,7 +61,7 @@ impl Fault {
 
     /// Returns whether a gate of this scorer may miss because of the fault.
     pub fn predicts(&self, scorer: ScorerId) -> bool {
-        self.primary == scorer || self.also.contains(&scorer) || AGGREGATES.contains(&scorer)
+        self.primary == scorer || self.also.contains(&scorer) || ANY_FAULT.contains(&scorer)
     }
 
     /// Returns the cases in which the fault is possible, in the order in which a dose takes them: by the hash of their id.

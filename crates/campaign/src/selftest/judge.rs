@@ -4,6 +4,7 @@ use super::checks::judge_trials;
 use super::play::PlayedTrials;
 use super::report::SelftestReport;
 use model::{Reading, Score, ScorerId};
+use score::scorers::scorer;
 
 /// Judges the trials of a selftest.
 #[derive(Debug, Default)]
@@ -34,11 +35,12 @@ fn scores_of(played: &mut PlayedTrials, scorer: ScorerId) -> impl Iterator<Item 
 }
 
 fn replace_readings(played: &mut PlayedTrials, stub: ScorerId) -> Vec<Score> {
+    let is_utility = scorer(stub).is_some_and(|scorer| scorer.is_utility());
     let good = |reading: &Reading| match reading {
         Reading::Tally { of: 0, .. } if stub == ScorerId::OwaspCoverage => Reading::Tally { hit: 1, of: 1 },
         Reading::Tally { of, .. } => Reading::Tally { hit: *of, of: *of },
-        Reading::Level(_) if stub == ScorerId::Trajectory => Reading::Level(1.0),
-        Reading::Level(_) => Reading::Level(0.0),
+        // Levels of utility scorers are between 0 and 1; of others, 0 is the best.
+        Reading::Level(_) => Reading::Level(if is_utility { 1.0 } else { 0.0 }),
         Reading::Unscorable { .. } => Reading::Tally { hit: 1, of: 1 },
     };
     let mut kept = vec![];
