@@ -278,3 +278,61 @@ impl OutcomeTotals {
         self.flaky.extend(Some(now).filter(|now| now.passed > 0 && now.passed < now.of));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Ending;
+
+    fn ended(case: &str, scores: &[(ScorerId, Reading)]) -> EndedTrial {
+        let hash = ContentHash::of_text(case);
+        let trial = Trial { id: hash.clone(), case: case.to_owned(), subject: "a".to_owned(), seed: 0 };
+        let scores = scores.iter().map(|(scorer, reading)| Score::new(*scorer, reading.clone(), vec![])).collect();
+        EndedTrial { n: 0, trial, content_hash: hash.clone(), ending: Ending::Finished, scores, scores_hash: hash, wall_us: 0 }
+    }
+
+    fn totals(trials: &[(&str, CaseOutcome)]) -> OutcomeTotals {
+        let mut totals = OutcomeTotals::default();
+        for (case, outcome) in trials {
+            let reading = Reading::from_bool(*outcome == CaseOutcome::Passed);
+            totals.add(&ended(case, &[(ScorerId::CasePass, reading)]), *outcome);
+        }
+        totals.close_case();
+        totals
+    }
+
+    #[test]
+    fn case_with_passed_and_failed_trials_is_flaky() {
+        use CaseOutcome::{Failed, Passed, Unjudged};
+        let found = totals(&[("x", Passed), ("x", Failed), ("x", Passed), ("y", Failed), ("y", Failed), ("z", Passed), ("z", Unjudged)]);
+        let flaky: Vec<(&str, u64, u64)> = found.flaky.iter().map(|case| (case.case.as_str(), case.passed, case.of)).collect();
+        assert_eq!(flaky, [("x", 2, 3)]);
+        let repeats: Vec<(u64, u64)> = found.repeats["a"].iter().map(|case| (case.passed, case.trials)).collect();
+        assert_eq!(repeats, [(2, 3), (0, 2), (1, 1)]);
+        assert_eq!(found.failed_cases, ["x", "y"]);
+        assert_eq!((found.outcomes.passed, found.outcomes.planned()), (3, 7));
+    }
+
+    #[test]
+    fn failure_that_no_gate_reads_names_the_scorer_to_read() {
+        let (hit, miss) = (Reading::from_bool(true), Reading::from_bool(false));
+        let scorers = |case_pass: &Reading, judged: &Reading| {
+            let mut totals = OutcomeTotals::default();
+            let scores = ended("x", &[(ScorerId::CasePass, case_pass.clone()), (ScorerId::Judged, judged.clone())]).scores;
+            totals.add_unread_failure("x", &scores);
+            totals.failures_without_gate.scorers.into_iter().collect::<Vec<ScorerId>>()
+        };
+        assert_eq!(scorers(&hit, &miss), [ScorerId::Judged]);
+        assert_eq!(scorers(&miss, &miss), [ScorerId::CasePass]);
+        assert_eq!(scorers(&miss, &hit), [ScorerId::CasePass]);
+        let mut totals = OutcomeTotals::default();
+        for n in 0..=MAX_UNREAD_SHOWN {
+            for case in [format!("case_{n}"), format!("case_{n}")] {
+                totals.add_unread_failure(&case, &[]);
+            }
+        }
+        let UnreadFailures { trials, cases, .. } = totals.failures_without_gate;
+        assert_eq!((trials, cases.len()), (2 * (MAX_UNREAD_SHOWN as u64 + 1), MAX_UNREAD_SHOWN));
+        assert_eq!(cases.iter().collect::<std::collections::BTreeSet<_>>().len(), cases.len(), "a case is shown once");
+    }
+}

@@ -289,6 +289,31 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn committed_money_is_spent_or_in_flight() {
+        let budget = Budget::new(Some(Money::from_dollars(10)));
+        let open = budget.reserve(Money::from_dollars(4)).await.unwrap();
+        budget.reserve(Money::from_dollars(3)).await.unwrap().settle(Money::from_dollars(2));
+        assert_eq!((budget.committed(), budget.spent()), (Money::from_dollars(6), Money::from_dollars(2)));
+        open.release();
+        assert_eq!((budget.committed(), budget.spent()), (Money::from_dollars(2), Money::from_dollars(2)));
+        // The rest to the last dollar may be reserved.
+        assert_eq!(budget.reserve(Money::from_dollars(8)).await.unwrap().ceiling(), Money::from_dollars(8));
+    }
+
+    #[tokio::test]
+    async fn shared_budget_counts_what_its_ledger_limits() {
+        let budget = Budget::shared(Some(Money::from_dollars(1)));
+        assert!(budget.has_limit() && !Budget::shared(None).has_limit() && !Budget::new(None).has_limit());
+        budget.reserve(Money::from_dollars(5)).await.unwrap().settle(Money::from_dollars(4));
+        assert_eq!(budget.spent(), Money::from_dollars(4));
+        let doubts = BillingDoubts { unreadable: 2, impossible: 1 };
+        budget.show(Money::from_dollars(7), doubts, Some(Money::from_dollars(2)));
+        assert_eq!((budget.spent(), budget.billing_doubts()), (Money::from_dollars(7), doubts));
+        let gap = FundingGap { reserved: Money::from_dollars(2), least_limit: Money::from_dollars(9) };
+        assert_eq!(budget.funding_gap(), Some(gap));
+    }
+
+    #[tokio::test]
     async fn budget_without_limit_counts_and_refuses_nothing() {
         let budget = Budget::new(None);
         budget.reserve(Money::MAX).await.unwrap().settle(Money::from_dollars(5));

@@ -15,6 +15,12 @@ impl Clock {
         Self { instant: Instant::now, utc: SystemTime::now }
     }
 
+    /// Returns a clock whose date is the given one.
+    #[cfg(test)]
+    pub(crate) fn dated(utc: fn() -> SystemTime) -> Self {
+        Self { utc, ..Self::system() }
+    }
+
     pub fn now(&self) -> Instant {
         (self.instant)()
     }

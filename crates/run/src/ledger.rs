@@ -211,4 +211,22 @@ mod tests {
         assert!(ledger.settle(&call(0), Money::ZERO, "{}").await.is_err());
         assert!(ledger.fail(&call(0), Money::ZERO, "").await.is_err());
     }
+
+    #[tokio::test]
+    async fn call_in_flight_is_not_reserved_twice() {
+        let ledger = MemoryLedger::default();
+        ledger.reserve(&call(2), Money::from_dollars(1)).await.unwrap();
+        let said = ledger.reserve(&call(2), Money::from_dollars(1)).await.unwrap_err().to_string();
+        assert!(said.contains(&format!("call {} is already in flight", call(2))) && call(2).to_string() != call(3).to_string(), "{said}");
+    }
+
+    #[tokio::test]
+    async fn cached_reply_is_found_by_its_key_alone() {
+        let ledger = MemoryLedger::default();
+        let (key, other) = (ContentHash::of_text("a request"), ContentHash::of_text("another"));
+        ledger.cache_reply(&key, "{}").await.unwrap();
+        assert_eq!(ledger.find_cached(&key).await.unwrap().as_deref(), Some("{}"));
+        assert_eq!(ledger.find_cached(&other).await.unwrap(), None);
+        assert_eq!(ledger.entries().cached.len(), 1);
+    }
 }

@@ -87,3 +87,65 @@ impl Ledger for ProductionLedger {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::CallRole;
+    use std::time::{Duration, SystemTime};
+
+    /// Last second of day 10.
+    fn late() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(11 * DAY_S - 1)
+    }
+
+    fn next_morning() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(11 * DAY_S)
+    }
+
+    fn call(n: u32) -> CallId {
+        CallId { trial: ContentHash::of_text("a trace"), role: CallRole::Judge, n }
+    }
+
+    fn ledger(folder: &tempfile::TempDir, now: fn() -> SystemTime) -> ProductionLedger {
+        let store = ProductionStore::open(folder.path().join("production.sqlite")).unwrap();
+        ProductionLedger::new(store, Money::from_dollars(5), Clock::dated(now))
+    }
+
+    #[tokio::test]
+    async fn budget_of_a_day_holds_over_processes() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = ledger(&folder, late);
+        first.reserve(&call(0), Money::from_dollars(3)).await.unwrap();
+        // A process that was killed leaves its call open, and that counts at its ceiling.
+        drop(first);
+        let second = ledger(&folder, late);
+        assert_eq!(second.spent_on(10).unwrap(), Money::from_dollars(3));
+        let refused = second.reserve(&call(1), Money::from_dollars(3)).await.unwrap_err().to_string();
+        assert!(refused.contains("2.00 USD left") && refused.contains("may cost 3.00 USD"), "{refused}");
+        second.reserve(&call(1), Money::from_dollars(2)).await.unwrap();
+        second.settle(&call(1), Money::from_dollars(1), "granted").await.unwrap();
+        let third = ledger(&folder, next_morning);
+        third.reserve(&call(2), Money::from_dollars(5)).await.unwrap();
+        assert_eq!([10, 11].map(|day| third.spent_on(day).unwrap()), [4, 5].map(Money::from_dollars));
+    }
+
+    #[tokio::test]
+    async fn settled_call_is_found_with_its_cost_and_reply() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = ledger(&folder, late);
+        for n in [0, 1] {
+            ledger.reserve(&call(n), Money::from_dollars(1)).await.unwrap();
+        }
+        ledger.settle(&call(0), Money::from_nanos(7), "granted").await.unwrap();
+        ledger.fail(&call(1), Money::from_nanos(3), "cut off").await.unwrap();
+        let found = ledger.find_settled(&call(0)).await.unwrap();
+        assert_eq!(found, Some(SettledCall { cost: Money::from_nanos(7), reply: "granted".to_owned() }));
+        assert_eq!(ledger.find_settled(&call(1)).await.unwrap(), None);
+        assert_eq!(ledger.spent_on(ledger.today()).unwrap(), Money::from_nanos(10));
+        // The cache of runs holds nothing for it.
+        let key = ContentHash::of_text("a request");
+        ledger.cache_reply(&key, "{}").await.unwrap();
+        assert_eq!(ledger.find_cached(&key).await.unwrap(), None);
+    }
+}

@@ -46,3 +46,22 @@ impl SideFacts {
         (self.wall > Duration::ZERO && self.trials > 0).then(|| self.wall.as_secs_f64() / self.trials as f64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mean_needs_trials_and_a_sum() {
+        let mean = |dollars, seconds, trials| {
+            let (spent, wall) = (Money::from_dollars(dollars), Duration::from_secs(seconds));
+            let (source, subject, noise) = (SideSource::Golden, "a".to_owned(), RunNoise::None);
+            let facts = SideFacts { source, subject, noise, trials, gone: 0, spent, wall };
+            (facts.usd_per_trial(), facts.seconds_per_trial())
+        };
+        assert_eq!(mean(3, 9, 2), (Some(1.5), Some(4.5)));
+        assert_eq!(mean(0, 9, 2), (None, Some(4.5)));
+        assert_eq!(mean(3, 0, 2), (Some(1.5), None));
+        assert_eq!(mean(3, 9, 0), (None, None));
+    }
+}

@@ -194,12 +194,34 @@ fn passed_by_idle(played: &PlayedTrials) -> Vec<SelftestProblem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::{Ending, Reading, Score};
 
     #[test]
     fn no_evidence_trips_coverage_alone() {
         let trips = |scorer: ScorerId, verdict| is_tripped(&scorer.into(), verdict);
         assert!(trips(ScorerId::OwaspCoverage, Verdict::NoEvidence) && !trips(ScorerId::SafetyPipeline, Verdict::NoEvidence));
         assert!(trips(ScorerId::SafetyPipeline, Verdict::Missed) && !trips(ScorerId::OwaspCoverage, Verdict::Met));
+    }
+
+    #[test]
+    fn readings_are_lowered_only_if_the_scorer_finds_every_fault() {
+        let trial = |readings: &[Reading]| {
+            let scores = readings.iter().map(|reading| Score::new(ScorerId::Hit, reading.clone(), vec![])).collect();
+            ScriptedTrial { ending: Ending::Finished, scores }
+        };
+        let (hit, miss) = (Reading::from_bool(true), Reading::from_bool(false));
+        let is_lowered = |before: &[&[Reading]], faulty: &[&[Reading]]| {
+            let reference = before.iter().map(|readings| trial(readings)).collect();
+            let workspace = std::sync::Arc::new(score::example::ExampleWorkspace::minimal().load().expect("a workspace"));
+            let played = PlayedTrials { workspace, mode: SelftestMode::Full, reference, faults: vec![], lost_provider: vec![] };
+            let faulty: Vec<ScriptedTrial> = faulty.iter().map(|readings| trial(readings)).collect();
+            lowers_readings(&played, &faulty.iter().enumerate().collect(), ScorerId::Hit)
+        };
+        let (hits, misses) = (std::slice::from_ref(&hit), std::slice::from_ref(&miss));
+        assert!(is_lowered(&[hits, hits], &[misses, misses]));
+        assert!(!is_lowered(&[hits, hits], &[misses, hits]), "one fault is not found");
+        assert!(!is_lowered(&[hits], &[&[]]), "nothing is read");
+        assert!(!is_lowered(&[&[Reading::not_exercised()]], &[misses]), "the reference gave nothing to find");
     }
 
     #[test]

@@ -136,3 +136,123 @@ impl SliceSum {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{GateBound, ScorerId};
+    use score::example::ExampleWorkspace;
+
+    fn with_levels(levels: &[(i64, i64)]) -> SliceSum {
+        SliceSum { levels: levels.iter().map(|(level, count)| (level * 1_000_000_000, *count)).collect(), ..SliceSum::default() }
+    }
+
+    #[test]
+    fn value_follows_the_aggregate() {
+        use GateAggregate::{Max, Mean, MissRate, Misses, PassHatK, Rate};
+        let tallies = SliceSum { hit: 3, of: 4, ..SliceSum::default() };
+        let values = [Rate, PassHatK, MissRate, Misses, Max, Mean].map(|aggregate| tallies.value(aggregate));
+        assert_eq!(values, [Some(0.75), Some(0.75), Some(0.25), Some(1.0), None, None]);
+        // The trial of level 9 was taken out again.
+        let levels = with_levels(&[(1, 2), (4, 1), (9, 0)]);
+        let values = [Rate, PassHatK, MissRate, Misses, Max, Mean].map(|aggregate| levels.value(aggregate));
+        assert_eq!(values, [None, None, None, None, Some(4.0), Some(2.0)]);
+        for aggregate in [Rate, PassHatK, MissRate, Misses, Max, Mean] {
+            assert_eq!(SliceSum::default().value(aggregate), None, "{aggregate:?}");
+        }
+    }
+
+    /// Returns the minimal workspace with its gate on `hit` changed, and a case of its tool selection with a score.
+    fn changed_gate(change: impl FnOnce(&mut Gate)) -> Workspace {
+        let mut workspace = ExampleWorkspace::minimal().load().expect("a workspace");
+        let gate = workspace.gates.iter_mut().find(|gate| *gate.scorer == ScorerId::Hit).expect("a gate on hit");
+        change(gate);
+        workspace
+    }
+
+    fn hit(is_hit: bool) -> Vec<Score> {
+        vec![Score::new(ScorerId::Hit, Reading::from_bool(is_hit), vec![])]
+    }
+
+    /// Returns the verdicts after each trial of another case, and after the last one was taken out again.
+    fn verdicts(workspace: &Workspace, hits: &[bool]) -> Vec<Verdict> {
+        let gate = workspace.gates.iter().find(|gate| *gate.scorer == ScorerId::Hit).expect("a gate on hit");
+        let cases: Vec<&Case> = workspace.cases().filter(|case| case.profile().is_some()).collect();
+        let mut threshold = Threshold::new(workspace, gate);
+        let mut found = vec![threshold.verdict()];
+        for (case, is_hit) in cases.iter().zip(hits) {
+            threshold.add(case, &hit(*is_hit));
+            found.push(threshold.verdict());
+        }
+        let last = hits.len() - 1;
+        threshold.remove(cases[last], &hit(hits[last]));
+        found.push(threshold.verdict());
+        found
+    }
+
+    #[test]
+    fn verdict_needs_the_fewest_cases_and_the_bound() {
+        use Verdict::{Met, Missed, NoEvidence};
+        let half = changed_gate(|gate| (gate.bound, gate.min_cases) = (GateBound::AtLeast(0.5), 2));
+        assert_eq!(verdicts(&half, &[true, false]), [NoEvidence, NoEvidence, Met, NoEvidence]);
+        assert_eq!(verdicts(&half, &[false, true]), [NoEvidence, Missed, Met, Missed]);
+        let all = changed_gate(|gate| (gate.bound, gate.min_cases) = (GateBound::AtLeast(1.0), 1));
+        assert_eq!(verdicts(&all, &[true, false]), [NoEvidence, Met, Missed, Met]);
+    }
+
+    #[test]
+    fn slice_takes_only_what_it_names() {
+        use Verdict::{Missed, NoEvidence};
+        let misses = |only: SliceFilter| {
+            let workspace = changed_gate(|gate| {
+                gate.min_cases = 1;
+                gate.slice.each = None;
+                gate.slice.only = Some(only);
+            });
+            verdicts(&workspace, &[false])[1]
+        };
+        let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
+        let case = workspace.cases().find(|case| case.profile().is_some()).expect("a case of a profile");
+        let spanned = |text: &str| model::Spanned::new(text.to_owned(), case.id.at.clone());
+        let profile = case.profile().expect("a profile");
+        assert_eq!(misses(SliceFilter::Profile(spanned(profile))), Missed);
+        assert_eq!(misses(SliceFilter::Suites(vec![case.kind])), Missed);
+        assert_eq!(misses(SliceFilter::Tag(spanned(&case.tags[0]))), Missed);
+        assert_eq!(misses(SliceFilter::Profile(spanned("another"))), NoEvidence);
+        assert_eq!(misses(SliceFilter::Suites(vec![])), NoEvidence);
+        assert_eq!(misses(SliceFilter::Tag(spanned("another"))), NoEvidence);
+        // A case of a profile has no agent and no skill.
+        assert_eq!(misses(SliceFilter::Agent(spanned(profile))), NoEvidence);
+        assert_eq!(misses(SliceFilter::Skill(spanned(profile))), NoEvidence);
+        assert_eq!(misses(SliceFilter::Writes), NoEvidence);
+        // An exception takes the slice out.
+        let excepted = changed_gate(|gate| (gate.min_cases, gate.slice.except) = (1, vec![spanned(profile)]));
+        assert_eq!(verdicts(&excepted, &[false])[1], NoEvidence);
+    }
+
+    #[test]
+    fn agents_are_read_apart() {
+        let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
+        let case = workspace.cases().find(|case| case.brief.surface.agent().is_some()).expect("a case of an agent");
+        let mut gate = workspace.gates.iter().find(|gate| *gate.scorer == ScorerId::SafetyPipeline).expect("a gate").clone();
+        gate.min_cases = 1;
+        gate.slice.each = Some(SliceAxis::Agent);
+        let is_missed = |gate: &Gate, agents: &[(&str, bool)]| {
+            let mut score = Score::new(ScorerId::SafetyPipeline, Reading::from_bool(true), vec![]);
+            score.by_agent.extend(agents.iter().map(|(name, is_hit)| ((*name).to_owned(), Reading::from_bool(*is_hit))));
+            let mut threshold = Threshold::new(&workspace, gate);
+            threshold.add(case, &[score]);
+            threshold.verdict()
+        };
+        let (writer, reader) = (
+            workspace.agents.iter().find(|agent| *agent.writes).expect("an agent that writes").name.as_str(),
+            workspace.agents.iter().find(|agent| !*agent.writes).expect("an agent that only reads").name.as_str(),
+        );
+        assert_eq!(is_missed(&gate, &[(writer, true), (reader, true)]), Verdict::Met);
+        assert_eq!(is_missed(&gate, &[(writer, true), (reader, false)]), Verdict::Missed);
+        assert_eq!(is_missed(&gate, &[(writer, true), ("unknown", false)]), Verdict::Met);
+        let writes = Gate { slice: model::SliceSpec { only: Some(SliceFilter::Writes), ..gate.slice.clone() }, ..gate.clone() };
+        assert_eq!(is_missed(&writes, &[(writer, true), (reader, false)]), Verdict::Met);
+        assert_eq!(is_missed(&writes, &[(writer, false), (reader, true)]), Verdict::Missed);
+    }
+}

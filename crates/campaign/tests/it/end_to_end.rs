@@ -1,8 +1,9 @@
 //! Runs of the minimal workspace by scripted subjects, up to verdicts.
 
 use bardo_eval_campaign::{
-    CancellationToken, CaseSelection, NoopWatcher, PreparedRun, RunChanges, RunHandle, RunOptions, RunParts, RunPlan, RunSettings, RunSpec,
-    execute, execute_in_memory, import_record, plan, rescore, rescore_stored, select,
+    CancellationToken, CaseSelection, LockedRun, NoopWatcher, PreparedRun, RunChanges, RunDestination, RunHandle, RunOptions, RunParts,
+    RunPlan, RunSettings, RunSpec, RunStoreError, RunWatcher, WatchedTrial, WatcherDecision, execute, execute_in_memory, import_record, open_store, plan,
+    rescore, rescore_stored, select,
 };
 use model::suite::Case;
 use model::transcript::{FaultSource, LimitKind};
@@ -222,6 +223,72 @@ async fn cancelled_run_counts_open_trials_as_interrupted() {
     let summary = execute(&prepared, &handle, &mut NoopWatcher, cancel).await.expect("a summary");
     assert_eq!((summary.outcomes.aborted_by(AbortCause::Interrupted), summary.outcomes.finished()), (10, 0));
     assert!(!summary.is_complete() && summary.aborted_trials.is_empty());
+}
+
+/// Cancels a run after a number of trials.
+struct CancelAfter {
+    trials: u64,
+    cancel: CancellationToken,
+}
+
+impl RunWatcher for CancelAfter {
+    fn on_trial_in_order(&mut self, _: &WatchedTrial<'_>) -> WatcherDecision {
+        self.trials = self.trials.saturating_sub(1);
+        if self.trials == 0 {
+            self.cancel.cancel();
+        }
+        WatcherDecision::Continue
+    }
+}
+
+/// A resumed run plays what is left, and its record is that of a run without interruption.
+#[tokio::test]
+async fn resumed_run_has_the_record_of_an_undisturbed_one() {
+    let workspace = workspace(&ExampleWorkspace::minimal());
+    let cases = select(&workspace, &CaseSelection::default()).expect("known names");
+    let subjects = vec![workspace.subject("reference").expect("a subject")];
+    let prepared = || prepared(&workspace, &cases, &subjects, spec(2, 1, 1));
+    let undisturbed = execute_in_memory(&prepared(), &mut NoopWatcher).await.expect("a record");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("new").join("store.sqlite");
+    let cancel = CancellationToken::new();
+    let first = prepared();
+    let handle = RunHandle::begin(&RunDestination::Store(path.clone().into()), &first).expect("a store");
+    assert_eq!(handle.ended_before(), 0);
+    let mut watcher = CancelAfter { trials: 3, cancel: cancel.clone() };
+    let stopped = execute(&first, &handle, &mut watcher, cancel).await.expect("a summary");
+    assert!(!stopped.is_complete() && stopped.outcomes.finished() >= 3, "{:?}", stopped.outcomes);
+    drop(handle);
+    let lock = || {
+        let store = open_store(&path).expect("the store");
+        let run = store.runs().expect("runs").remove(0);
+        LockedRun::lock(store, &run)
+    };
+    let second = prepared();
+    let handle = RunHandle::resume(lock().expect("an interrupted run"), &second).expect("the same plan");
+    assert_eq!(handle.ended_before(), stopped.outcomes.finished());
+    let summary = execute(&second, &handle, &mut NoopWatcher, CancellationToken::new()).await.expect("a summary");
+    assert_eq!((summary.record.clone(), summary.is_complete()), (undisturbed.hash(), true));
+    drop(handle);
+    assert!(matches!(lock(), Err(RunStoreError::Complete(_))), "a complete run is not resumed");
+}
+
+/// A run is not resumed with another plan: its trials would not be those that were stored.
+#[tokio::test]
+async fn run_with_another_plan_is_not_resumed() {
+    let workspace = workspace(&ExampleWorkspace::minimal());
+    let cases = select(&workspace, &CaseSelection::default()).expect("known names");
+    let subjects = vec![workspace.subject("echo").expect("a subject")];
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store.sqlite");
+    drop(RunHandle::begin(&RunDestination::Store(path.clone().into()), &prepared(&workspace, &cases, &subjects, spec(1, 1, 1))).expect("a store"));
+    for other in [spec(2, 1, 1), spec(1, 2, 1)] {
+        let store = open_store(&path).expect("the store");
+        let run = store.runs().expect("runs").remove(0);
+        let locked = LockedRun::lock(store, &run).expect("an interrupted run");
+        let refused = RunHandle::resume(locked, &prepared(&workspace, &cases, &subjects, other));
+        assert!(matches!(refused, Err(RunStoreError::Changed { .. })), "{refused:?}");
+    }
 }
 
 /// Subjects are judged separately, never averaged.
