@@ -2,8 +2,8 @@
 
 use bardo_eval_campaign::{
     CancellationToken, CaseSelection, LockedRun, NoopWatcher, PreparedRun, RunChanges, RunDestination, RunHandle, RunOptions, RunParts,
-    RunPlan, RunSettings, RunSpec, RunStoreError, RunWatcher, WatchedTrial, WatcherDecision, execute, execute_in_memory, import_record, open_store, plan,
-    rescore, rescore_stored, select,
+    RunPlan, RunSettings, RunSpec, RunStoreError, RunWatcher, WatchedTrial, WatcherDecision, execute, execute_in_memory, import_record,
+    open_store, plan, rescore, rescore_stored, select,
 };
 use model::suite::Case;
 use model::transcript::{FaultSource, LimitKind};
@@ -281,7 +281,10 @@ async fn run_with_another_plan_is_not_resumed() {
     let subjects = vec![workspace.subject("echo").expect("a subject")];
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("store.sqlite");
-    drop(RunHandle::begin(&RunDestination::Store(path.clone().into()), &prepared(&workspace, &cases, &subjects, spec(1, 1, 1))).expect("a store"));
+    drop(
+        RunHandle::begin(&RunDestination::Store(path.clone().into()), &prepared(&workspace, &cases, &subjects, spec(1, 1, 1)))
+            .expect("a store"),
+    );
     for other in [spec(2, 1, 1), spec(1, 2, 1)] {
         let store = open_store(&path).expect("the store");
         let run = store.runs().expect("runs").remove(0);
