@@ -232,3 +232,32 @@ impl<R> CopyGroup<R> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the number of rows in each commit.
+    fn commits(rows: usize, bytes: usize) -> Vec<usize> {
+        let mut sizes = vec![];
+        let mut group = CopyGroup::default();
+        let mut commit = |rows: &[usize]| {
+            sizes.push(rows.len());
+            Ok(())
+        };
+        for row in 0..rows {
+            group.push(row, bytes, &mut commit).unwrap();
+        }
+        group.flush(&mut commit).unwrap();
+        group.flush(&mut commit).unwrap();
+        sizes
+    }
+
+    #[test]
+    fn copied_rows_are_committed_by_number_or_size() {
+        assert_eq!(commits(2 * GROUP_ROWS + 1, 1), [GROUP_ROWS, GROUP_ROWS, 1]);
+        assert_eq!(commits(3, GROUP_BYTES), [1, 1, 1]);
+        assert_eq!(commits(5, GROUP_BYTES / 2), [2, 2, 1]);
+        assert_eq!(commits(0, 1), [0; 0]);
+    }
+}

@@ -71,3 +71,20 @@ impl From<&StoreLocation> for StoreLocation {
         location.clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn location_is_a_file_unless_it_is_a_database_url() {
+        let unread = || -> PgEnvironment { unreachable!("a file needs no environment") };
+        let file = StoreLocation::new("a/store.sqlite", unread);
+        assert_eq!((file.file(), file.folder()), (Some(Path::new("a/store.sqlite")), PathBuf::from("a")));
+        assert_eq!(file.to_string(), "a/store.sqlite");
+        for url in ["postgres://host/runs", "postgresql://host/runs"] {
+            let database = StoreLocation::new(url, PgEnvironment::default);
+            assert_eq!((database.file(), database.folder()), (None, PathBuf::from(DEFAULT_FOLDER)), "{url}");
+        }
+    }
+}

@@ -85,6 +85,10 @@ pub(super) static FAULTS: &[Fault] = &[
         &[
             S::Hit,
             S::Disambiguation,
+            S::ToolOrdering,
+            S::QuoteFreshness,
+            S::AddressGrounding,
+            S::ChainConsistency,
             S::SafetyPipeline,
             S::Prohibitions,
             S::BehavioralInvariants,

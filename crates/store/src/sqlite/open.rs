@@ -143,6 +143,18 @@ mod tests {
     }
 
     #[test]
+    fn store_has_large_pages_and_a_log_of_bounded_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let prepared = prepare_connection(Connection::open(folder.path().join("store.sqlite")).unwrap(), all_pass).unwrap();
+        let number = |name: &str| prepared.pragma_query_value(None, name, |row| row.get::<_, u32>(0)).unwrap();
+        assert_eq!(number("page_size"), PAGE_BYTES);
+        // SQLite counts pages, and the bound is in bytes.
+        assert_eq!(number("wal_autocheckpoint") * PAGE_BYTES, WAL_BYTES);
+        let mode: String = prepared.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+        assert_eq!(mode, "wal");
+    }
+
+    #[test]
     fn concurrent_opens_create_one_store() {
         for _ in 0..5 {
             let folder = tempfile::tempdir().unwrap();
