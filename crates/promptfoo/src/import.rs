@@ -253,6 +253,9 @@ fn prompt_parts(prompt: &PromptSpec) -> Result<PromptParts, &'static str> {
             _ => return Err("it holds answers of the assistant, and the turns of a case are the user's"),
         }
     }
+    if turns.is_empty() {
+        return Err("it has no message of the user, and a case begins with one");
+    }
     Ok(PromptParts { system: system.join("\n\n"), turns })
 }
 

@@ -1,6 +1,6 @@
 //! Reading and expansion of configs.
 
-use crate::{PromptfooSuite, ProviderTarget, SuiteFiles, TestFilters, expand, read_suite};
+use crate::{PromptfooSuite, ProviderTarget, SuiteFiles, TestFilters, expand, import_suite, read_for_import, read_suite};
 use score::assertions::AssertionMode;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -120,4 +120,20 @@ fn rubrics_need_a_judge() {
     assert_eq!(read.providers.len(), 1, "a judge is not a provider of the tests");
     let judges: Vec<Option<&str>> = read.tests[0].judges.iter().map(|judge| judge.as_ref().map(|judge| judge.id.as_str())).collect();
     assert_eq!(judges, [None, Some("ollama:chat:judge")]);
+}
+
+/// A prompt that only instructs has no turn for a case.
+#[test]
+fn import_leaves_a_prompt_without_a_message_of_the_user_out() {
+    let chat = |role: &str, content: &str| format!("  - '[{{\"role\": \"{role}\", \"content\": \"{content}\"}}]'\n");
+    let prompts = chat("system", "Be kind.") + &chat("user", "Hello {{name}}") + "  - '[]'\n" + &chat("user", "");
+    let text = format!("prompts:\n{prompts}providers: [echo]\ntests: [{{ vars: {{ name: Ann }}, assert: [{{ type: contains, value: Ann }}] }}]\n");
+    let (suite, mistakes) = read_for_import("c.yaml", &text, &files(&[]));
+    let imported = import_suite(&suite, mistakes);
+    let reasons: Vec<&str> = imported.left_out.iter().map(|problem| problem.remedy.as_str()).collect();
+    assert!(reasons.contains(&"it has no message of the user, and a case begins with one"), "{reasons:?}");
+    let files: model::WorkspaceFiles = imported.files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let workspace = model::Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"));
+    assert!(workspace.agent("prompt-2").is_some() && workspace.agent("prompt-1").is_none());
+    assert_eq!(workspace.cases().count(), imported.cases);
 }
