@@ -42,12 +42,13 @@ fn test(header: &[String], cells: &[String], line: u32) -> Result<Value, (u32, S
                     None => drop(metadata.insert(key.to_owned(), text())),
                 }
             }
-            _ if name.starts_with("__config:") => match (name.rsplit_once(':'), cell.trim().parse()) {
-                (Some((target, "threshold")), Ok(threshold)) => {
-                    configured.push((target["__config:".len()..].to_owned(), "threshold".to_owned(), threshold));
-                }
-                _ => return Err((line, format!("the column {name:?} is not __config:__expected:threshold with a number"))),
-            },
+            _ if name.starts_with("__config:") => {
+                let field = name["__config:".len()..].rsplit_once(':');
+                let (Some((target, "threshold")), Ok(threshold)) = (field, cell.trim().parse()) else {
+                    return Err((line, format!("the column {name:?} is not __config:__expected:threshold with a number")));
+                };
+                configured.push((target.to_owned(), "threshold".to_owned(), threshold));
+            }
             _ if name.starts_with("__") => return Err((line, format!("the column {name:?} is not known"))),
             _ => drop(vars.insert(name.clone(), text())),
         }
@@ -190,5 +191,9 @@ mod tests {
     fn mistakes_have_lines() {
         assert_eq!(csv_tests("a\n\"x\n"), Err((2, "a quote is not closed".to_owned())));
         assert!(csv_tests("a,__nope\n1,2\n").is_err());
+        for column in ["__config:threshold", "__config:", "__config:__expected:other"] {
+            let why = format!("the column {column:?} is not __config:__expected:threshold with a number");
+            assert_eq!(csv_tests(&format!("a,{column}\n1,0.5\n")), Err((2, why)));
+        }
     }
 }
