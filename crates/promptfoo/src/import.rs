@@ -10,7 +10,7 @@ use crate::script_answer::is_script_type;
 use crate::suite::{PromptSpec, PromptfooSuite, ProviderSpec, ProviderTarget, TestSpec};
 use crate::template::{is_template, render_plain};
 use model::suite::{AssertionType, CaseAssertion};
-use model::{Location, OpenAiApi, Problem};
+use model::{Location, OpenAiApi, Problem, Workspace, WorkspaceFiles};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -75,7 +75,13 @@ impl Importer {
     fn providers(&mut self, suite: &PromptfooSuite) {
         for provider in &suite.providers {
             match subject_file(provider) {
-                Ok(Some(text)) => self.imported.files.push((format!("subjects/{}.yaml", file_name(provider.name())), text)),
+                Ok(Some(text)) => {
+                    let path = format!("subjects/{}.yaml", file_name(provider.name()));
+                    match refusal(&path, &text) {
+                        Some(reason) => self.leave_out(&provider.at, format!("the provider {}", provider.id), &reason),
+                        None => self.imported.files.push((path, text)),
+                    }
+                }
                 Ok(None) => {}
                 Err(reason) => self.leave_out(&provider.at, format!("the provider {}", provider.id), reason),
             }
@@ -294,6 +300,13 @@ fn subject_file(provider: &ProviderSpec) -> Result<Option<String>, &'static str>
         file["price"] = json!({ "input_per_mtok": per_mtok(price.input_per_mtok), "output_per_mtok": per_mtok(price.output_per_mtok), "as_of": "not stated in the config" });
     }
     serde_json::to_string_pretty(&file).map(|text| Some(format!("{text}\n"))).map_err(|_| "its settings cannot be written")
+}
+
+/// Returns why a workspace would refuse a subject file; settings of a config may have any value.
+fn refusal(path: &str, text: &str) -> Option<String> {
+    let files: WorkspaceFiles = [(path, text)].into_iter().collect();
+    let problems = Workspace::load(&files).err()?;
+    problems.into_iter().find(|problem| *problem.at.file == *path).map(|problem| problem.what)
 }
 
 /// Returns a name for a file and a subject.

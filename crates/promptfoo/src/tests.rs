@@ -137,3 +137,19 @@ fn import_leaves_a_prompt_without_a_message_of_the_user_out() {
     assert!(workspace.agent("prompt-2").is_some() && workspace.agent("prompt-1").is_none());
     assert_eq!(workspace.cases().count(), imported.cases);
 }
+
+/// Settings of a config may have any value, and a subject may not.
+#[test]
+fn import_leaves_a_provider_with_an_impossible_setting_out() {
+    let provider = |label: &str, config: &str| format!("  - {{ id: openai:chat:m, label: {label}, config: {{ {config} }} }}\n");
+    let providers = provider("good", "temperature: 0.5") + &provider("text", "temperature: warm");
+    let text = format!("prompts: ['Hello']\nproviders:\n{providers}tests: [{{ assert: [{{ type: contains, value: Ann }}] }}]\n");
+    let (suite, mistakes) = read_for_import("c.yaml", &text, &files(&[]));
+    let imported = import_suite(&suite, mistakes);
+    let files: model::WorkspaceFiles = imported.files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let workspace = model::Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let subjects: Vec<&str> = workspace.subjects.iter().map(|subject| subject.name.as_str()).collect();
+    assert!(subjects.contains(&"good") && !subjects.contains(&"text"), "{subjects:?}");
+    let reason = "expected a number, found \"warm\"";
+    assert!(imported.left_out.iter().any(|problem| problem.remedy == reason), "{:#?}", imported.left_out);
+}
