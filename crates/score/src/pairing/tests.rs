@@ -42,6 +42,20 @@ fn noisy_side<'w>(workspace: &'w Workspace, seed: u64, percent: u64) -> RunSide<
 }
 
 #[test]
+fn results_of_cases_that_no_workspace_has_are_counted() {
+    let workspace = workspace_of(1, "0.85");
+    let mut side = RunSide::new(&workspace);
+    for passed in [Some(true), Some(false), Some(true), None] {
+        side.add_plain("a", passed);
+    }
+    side.add_plain("b", None);
+    side.add_result("c", None, false, None);
+    let counts: Vec<(&str, u64, u64, u64)> =
+        side.cases().iter().map(|(id, case)| (id.as_str(), case.passed, case.judged, case.aborted)).collect();
+    assert_eq!(counts, [("a", 2, 3, 1), ("b", 0, 0, 1), ("c", 0, 1, 0)]);
+}
+
+#[test]
 fn equal_noisy_subjects_are_tied() {
     let workspace = workspace_of(200, "0.85");
     let compare =
