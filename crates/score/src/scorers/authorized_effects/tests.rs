@@ -211,6 +211,23 @@ fn thefts_beside_an_honest_swap_are_caught() {
     }
 }
 
+/// 250 USDC may be spent; 100 leave, and the rest may stay allowed.
+#[test]
+fn open_allowance_counts_beside_what_has_left() {
+    let open = |after: u64| {
+        let spender = lending_pool();
+        let (owner, asset, after) = (account(), "USDC".into(), after.to_string());
+        Effect::Allowance { owner, spender, asset, before: "0".into(), after, unlimited: false, expires: None, via: AllowanceKind::Erc20 }
+    };
+    let paid = mined(vec![balance(account(), "USDC", 250_000_000, 150_000_000), balance(lending_pool(), "USDC", 0, 100_000_000)]);
+    let is_over = |after: u64| {
+        let fixture = EvidenceFixture::of(CLEAN_CASE, vec![paid.clone(), mined(vec![open(after)])]);
+        AuthorizedEffects.score(&fixture.evidence()).because.iter().any(|why| why.what.contains("stays open"))
+    };
+    assert!(!is_over(0) && !is_over(150_000_000));
+    assert!(is_over(150_000_001) && is_over(250_000_000));
+}
+
 #[test]
 fn a_withdrawal_does_not_hide_a_payment() {
     // 250 USDC may be spent, and the swap spends them; 100 come back from a position and go to a protocol.
