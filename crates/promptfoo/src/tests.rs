@@ -127,7 +127,8 @@ fn rubrics_need_a_judge() {
 fn import_leaves_a_prompt_without_a_message_of_the_user_out() {
     let chat = |role: &str, content: &str| format!("  - '[{{\"role\": \"{role}\", \"content\": \"{content}\"}}]'\n");
     let prompts = chat("system", "Be kind.") + &chat("user", "Hello {{name}}") + "  - '[]'\n" + &chat("user", "");
-    let text = format!("prompts:\n{prompts}providers: [echo]\ntests: [{{ vars: {{ name: Ann }}, assert: [{{ type: contains, value: Ann }}] }}]\n");
+    let text =
+        format!("prompts:\n{prompts}providers: [echo]\ntests: [{{ vars: {{ name: Ann }}, assert: [{{ type: contains, value: Ann }}] }}]\n");
     let (suite, mistakes) = read_for_import("c.yaml", &text, &files(&[]));
     let imported = import_suite(&suite, mistakes);
     let reasons: Vec<&str> = imported.left_out.iter().map(|problem| problem.remedy.as_str()).collect();
