@@ -36,7 +36,7 @@ fn bounds(kind: &ParamKind, declared: &str) -> Vec<(&'static str, Value)> {
         ParamKind::FeeTier if numeric => vec![("minimum", json!(100)), ("maximum", json!(100_000))],
         // Some tools use 0 for all chains.
         ParamKind::Chain(_) if numeric => vec![("minimum", json!(0))],
-        ParamKind::Chain(_) => vec![("pattern", json!("^[a-z0-9][a-z0-9-]{0,31}$"))],
+        ParamKind::Chain(_) => vec![("pattern", json!("^[A-Za-z0-9][A-Za-z0-9-]{0,31}$"))],
         ParamKind::Token(_) => vec![("minLength", json!(1)), ("maxLength", json!(64))],
         ParamKind::Price(_) => vec![("pattern", json!("^[0-9]{1,60}(\\.[0-9]{1,36})?$"))],
         ParamKind::Id(_) if numeric => vec![("minimum", json!(0))],

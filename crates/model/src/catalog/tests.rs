@@ -206,7 +206,7 @@ fn kind_and_type_determine_schema_bounds() {
         ("kind: percent, type: number", "maximum", json!(100)),
         ("kind: tick, type: integer", "minimum", json!(-887_272)),
         ("kind: fee_tier, type: integer", "maximum", json!(100_000)),
-        ("kind: chain, type: string", "pattern", json!("^[a-z0-9][a-z0-9-]{0,31}$")),
+        ("kind: chain, type: string", "pattern", json!("^[A-Za-z0-9][A-Za-z0-9-]{0,31}$")),
         ("kind: token(in), type: string", "maxLength", json!(64)),
         ("kind: id(order), type: integer", "minimum", json!(0)),
         ("kind: data, type: string", "pattern", json!("^0x([0-9a-fA-F]{2})*$")),
