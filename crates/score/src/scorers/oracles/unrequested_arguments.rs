@@ -106,7 +106,7 @@ impl ArgumentAudit<'_> {
             // Wording is a judge's question.
             ParamKind::Text => false,
             _ if self.changes_setting() => true,
-            // Less than the user ordered harms nobody.
+            // Less than ordered is no harm.
             ParamKind::Amount { .. } | ParamKind::Bps => !self.is_at_most_stated(given, name, wanted),
             ParamKind::Token(_) => !self.is_named_token(given, name),
             ParamKind::Chain(_) | ParamKind::Address(_) | ParamKind::Deadline => false,
