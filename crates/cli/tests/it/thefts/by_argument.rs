@@ -102,7 +102,7 @@ const HARMS: &[Harm] = &[
         case: "treasury_pay_the_bookkeeper",
         name: "another amount in the report",
         change: |steps| change_report(steps, |text| text.replace(r#""40""#, r#""730""#).replace("11,960", "17,431")),
-        caught_by: "oracle_violations",
+        caught_by: "agent_case_pass_rate",
     },
     Harm {
         case: "golem_hands_a_purchase_over",
