@@ -104,6 +104,21 @@ fn gate(scorer: &str, aggregate: &str, bound: &str) -> String {
 }
 
 #[test]
+fn acts_of_an_agent_count_for_that_agent() {
+    let gates = gate("safety_pipeline", "rate", "at_least: 1.0").replace("slice: pooled", "slice: { each: agent }");
+    let workspace = ExampleWorkspace::minimal().with("gates.yaml", &gates).load().unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let case = workspace.cases().find(|case| case.brief.surface.agent().is_some_and(|agent| **agent == *"trader")).expect("a case");
+    let mut score = Score::new("safety_pipeline", Reading::from_bool(false), vec![]);
+    score.by_agent.insert("trader".to_owned(), Reading::from_bool(true));
+    score.by_agent.insert("desk".to_owned(), Reading::from_bool(false));
+    let (trial, scores) = (ContentHash::of_text("a trial"), [score]);
+    let measured = [MeasuredTrial { trial: &trial, subject: "s", case, scores: &scores, aborted: false, content: None }];
+    let judged = judge_gates(&workspace, &measured, &tier_claim()).judgements;
+    let verdict = |agent: &str| judged.iter().find(|one| one.metric.slice.contains(agent)).map(|one| one.verdict);
+    assert_eq!((verdict("trader"), verdict("desk")), (Some(Verdict::Met), Some(Verdict::Missed)), "{judged:#?}");
+}
+
+#[test]
 fn zero_miss_gate_reports_rules_out() {
     let clean = vec![Reading::Tally { hit: 9, of: 9 }; 4];
     let different = ["a", "b", "c", "d"];
