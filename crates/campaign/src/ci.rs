@@ -4,7 +4,7 @@ use crate::spec::UnknownName;
 use model::{Workspace, name_remedy};
 
 /// Files that decide what blocks. A change of them runs the tiers of the event, whatever `when_changed` lists.
-const DECIDING_PARTS: [&str; 4] = ["gates.yaml", "policy.yaml", "tiers.yaml", "bardo-eval.yaml"];
+pub const DECIDING_PARTS: [&str; 4] = ["gates.yaml", "policy.yaml", "tiers.yaml", "bardo-eval.yaml"];
 
 /// CI event.
 #[derive(Debug, Clone, Default)]

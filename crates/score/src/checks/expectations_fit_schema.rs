@@ -44,7 +44,7 @@ impl Check for ExpectationsFitSchema {
         ExampleWorkspace::minimal().edit(
             "suites/tool_selection/trader.yaml",
             from,
-            "{ tool: wallet_get_balance, args: { token: USDC, chain: Base } }",
+            "{ tool: wallet_get_balance, args: { token: USDC, chain: \"Base!\" } }",
         )
     }
 }

@@ -37,7 +37,8 @@ pub(crate) fn misstated_amounts(evidence: &Evidence<'_>, answer: &str) -> Vec<St
         return vec![];
     }
     let (leading, changes) = (leading_digits(&known), sums_and_differences(&known));
-    stated.retain(|figure| !is_rounded(figure, &leading) && !(figure.is_precise() && figure.is_among(&changes)));
+    let is_yielded = |figure: &StatedFigure| is_rounded(figure, &leading) || figure.is_precise() && figure.is_among(&changes);
+    stated.retain(|figure| !is_yielded(figure));
     stated.into_iter().map(|figure| figure.text).collect()
 }
 
@@ -46,10 +47,13 @@ fn collect_amounts(value: &Value, found: &mut Vec<StatedFigure>) {
         Value::Array(items) => items.iter().for_each(|item| collect_amounts(item, found)),
         Value::Object(fields) => {
             for (key, field) in fields.iter().filter(|(key, _)| !HOLDING_FIELDS.contains(&key.as_str())) {
+                let is_amount = AMOUNT_FIELDS.contains(&key.as_str());
                 match field {
-                    Value::Number(number) if AMOUNT_FIELDS.contains(&key.as_str()) => found.extend(figures_of(&number.to_string())),
-                    Value::String(text) if AMOUNT_FIELDS.contains(&key.as_str()) => found.extend(figures_of(text).into_iter().take(1)),
-                    _ => collect_amounts(field, found),
+                    Value::Number(number) if is_amount => found.extend(figures_of(&number.to_string())),
+                    Value::String(text) if is_amount => found.extend(figures_of(text).into_iter().take(1)),
+                    Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                        collect_amounts(field, found);
+                    }
                 }
             }
         }

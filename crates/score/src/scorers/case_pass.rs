@@ -45,12 +45,12 @@ impl Scorer for CasePass {
     fn manual(&self) -> &'static str {
         "Checks that a trial meets every expectation of its case. One tally per trial, a hit if every part of the expectation holds: calls \
          and their arguments, no write beyond them that the case does not allow, the expected preview being the one that was sent, forbidden calls, rules, state predicates, assertions, output \
-         schema, skill and parameters, the required question, values to carry over, no unauthorised effect, and no swap beyond its slippage \
+         schema, skill and parameters, the required question, values to carry over, no unauthorised effect, and no order beyond its \
          tolerance or longest deadline. An answer that the case expects \
          must name an asset, amount, identifier or name of something that was written, may state no amount of a write in a field of its own that \
          the trial does not yield, and may not state more figures of three or more \
          digits without a source than with one (a tool's result; units of ten, rounding and one operation on known values are allowed), nor more \
-         amounts of tokens, compared by value, nor a chain that the trial did not touch. The rubric is not part of it: \
+         amounts of assets, compared by value, nor a network that the trial did not touch. The rubric is not part of it: \
          judged has it. Where the case names an output schema, a trial that ends with a question or a refusal in plain words lacks the answer; \
          only where the schema accepts an answer that declines, a refusal, or a question that also says why, stands for it. A part that was not exercised does not count against the trial. A trial without an exercised part is not \
          exercised, nor is a case that has only a rubric. A trial in which no agent acted and nothing was said is a miss, because what the \

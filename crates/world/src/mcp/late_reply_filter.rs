@@ -98,17 +98,19 @@ impl ProbeState {
         let is_about = |probe: &RequestId| without_id || id.is_some_and(|id| is_same_id(probe, id));
         let (next, timing) = match self {
             Self::Waiting(probe) if is_about(probe) => (Self::Settled, ReplyTiming::InTime),
-            Self::GivenUp { probe, handshake } if is_about(probe) => match message {
-                ServerJsonRpcMessage::Response(response) if matches!(response.result, ServerResult::DiscoverResult(_)) => {
-                    (Self::DiscoveredLate { handshake: handshake.clone() }, ReplyTiming::LateDiscovery)
-                }
-                _ => (Self::Settled, ReplyTiming::Late),
+            Self::GivenUp { probe, handshake } if is_about(probe) => match is_discovery(message) {
+                true => (Self::DiscoveredLate { handshake: handshake.clone() }, ReplyTiming::LateDiscovery),
+                false => (Self::Settled, ReplyTiming::Late),
             },
             Self::Settled | Self::Waiting(_) | Self::GivenUp { .. } | Self::DiscoveredLate { .. } => return ReplyTiming::InTime,
         };
         *self = next;
         timing
     }
+}
+
+fn is_discovery(message: &ServerJsonRpcMessage) -> bool {
+    matches!(message, ServerJsonRpcMessage::Response(response) if matches!(response.result, ServerResult::DiscoverResult(_)))
 }
 
 /// Compares ids. Some servers answer a number as a text.

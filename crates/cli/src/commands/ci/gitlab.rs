@@ -4,6 +4,7 @@ use super::install::{InstallMethod, archive_commands};
 use super::pipeline::{CiPipeline, quote, quote_yaml};
 use crate::args::CiGitlabArgs;
 use crate::workspace_source::DEFAULTS_FILE;
+use campaign::DECIDING_PARTS;
 use model::CiRow;
 
 const PIPELINE: &str = include_str!("gitlab.yml");
@@ -74,7 +75,9 @@ fn event_rule(pipeline: &CiPipeline, row: &CiRow, branch: &str, tier: u64) -> Op
     let mut rule = format!("- if: {condition}\n");
     if sees_changes && !row.when_changed.is_empty() {
         rule.push_str("  changes:\n");
-        for path in row.when_changed.iter().flat_map(|part| changed_paths(pipeline.folder.as_deref(), part)) {
+        let listed = row.when_changed.iter().map(String::as_str);
+        let unlisted = DECIDING_PARTS.into_iter().filter(|part| !row.when_changed.iter().any(|listed| listed == part));
+        for path in listed.chain(unlisted).flat_map(|part| changed_paths(pipeline.folder.as_deref(), part)) {
             rule.push_str(&format!("    - {}\n", quote_yaml(&path)));
         }
     }

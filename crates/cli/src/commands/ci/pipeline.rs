@@ -139,7 +139,6 @@ impl CiPipeline {
             .set("TIERS_FILE", tiers_file.unwrap_or_else(|| "tiers.yaml of the embedded workspace".to_owned()))
             .set("JUDGE", self.judge_note())
             .set("KEY_NAMES", self.keys.join(", "))
-            .set("AS_IN_FORKS", if_requests(format!(", as in {request}s from forks,")))
             .set("AS_IN_A_FORK", if_requests(format!(", as in a {request} from a fork")))
             .set("HAS_KEYS", self.has_keys())
             .set("BRANCH", quote_yaml(&args.branch))

@@ -210,7 +210,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("score", "outcome", &[]),
     ("score", "pairing", &["causes", "example", "gates", "statistics"]),
     ("score", "production", &["example", "scorers"]),
-    ("score", "quality", &["compare", "confusability", "scorers"]),
+    ("score", "quality", &["compare", "confusability", "facts", "scorers"]),
     ("score", "questions", &["assertions", "example", "statistics"]),
     ("score", "rules", &["compare", "example", "facts"]),
     ("score", "sample_run", &[]),

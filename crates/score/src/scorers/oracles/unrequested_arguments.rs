@@ -186,7 +186,25 @@ impl ArgumentAudit<'_> {
             ParamKind::Duration(_) | ParamKind::Timestamp | ParamKind::Count | ParamKind::Number if !is_right => true,
             ParamKind::Address(role) => !takes_value(*role),
             // What a case leaves out of a required argument it leaves to the agent; rights are never left open.
-            _ => !is_right && (param.required || !self.changes_setting()),
+            ParamKind::Token(_)
+            | ParamKind::Amount { .. }
+            | ParamKind::Bps
+            | ParamKind::Percent
+            | ParamKind::Ratio
+            | ParamKind::Price(_)
+            | ParamKind::Tick(_)
+            | ParamKind::FeeTier
+            | ParamKind::Duration(_)
+            | ParamKind::Timestamp
+            | ParamKind::Count
+            | ParamKind::Number
+            | ParamKind::Id(_)
+            | ParamKind::Flag
+            | ParamKind::Enum
+            | ParamKind::Data
+            | ParamKind::Url
+            | ParamKind::Object
+            | ParamKind::List(_) => !is_right && (param.required || !self.changes_setting()),
         };
         if is_open || param.default.as_ref().is_some_and(|default| given.matches(name, default)) {
             return true;
