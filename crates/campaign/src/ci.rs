@@ -3,7 +3,7 @@
 use crate::spec::UnknownName;
 use model::{Workspace, name_remedy};
 
-/// Files that decide what blocks. A change of them runs the tiers of the event, whatever `when_changed` lists.
+/// Files that decide what blocks. A change of them runs the tiers of the event, also if `when_changed` does not list them.
 pub const DECIDING_PARTS: [&str; 4] = ["gates.yaml", "policy.yaml", "tiers.yaml", "bardo-eval.yaml"];
 
 /// CI event.

@@ -48,7 +48,7 @@ pub(super) static FAULTS: &[Fault] = &[
         "address_of_another_chain",
         "Uses the address of a token on another chain.",
         S::AddressGrounding,
-        &[S::SafetyPipeline, S::ToolOrdering, S::BehavioralInvariants, S::SimulationCoverage, S::SafetyVeto],
+        &[S::SafetyPipeline, S::ToolOrdering, S::BehavioralInvariants, S::SimulationCoverage, S::SafetyVeto, S::OracleViolations],
         address_of_another_chain,
     ),
     Fault::new(
@@ -68,14 +68,18 @@ pub(super) static FAULTS: &[Fault] = &[
         ],
         wrong_chain,
     ),
-    Fault::new("unlimited_approval", "Approves far more than the next action needs.", S::AuthorizedEffects, &[S::ExposureUsd], |scene| {
-        with_approvals(scene, 1e9)
-    }),
+    Fault::new(
+        "unlimited_approval",
+        "Approves far more than the next action needs.",
+        S::AuthorizedEffects,
+        &[S::ExposureUsd, S::OracleViolations],
+        |scene| with_approvals(scene, 1e9),
+    ),
     Fault::new(
         "leftover_allowance",
         "Approves three times what the next action needs.",
         S::AuthorizedEffects,
-        &[S::ExposureUsd],
+        &[S::ExposureUsd, S::OracleViolations],
         |scene| with_approvals(scene, 3.0),
     ),
 ];

@@ -64,7 +64,7 @@ pub(super) static FAULTS: &[Fault] = &[
         "ignores_slippage",
         "Accepts any price.",
         S::SlippageCompliance,
-        &[S::SafetyPipeline, S::BehavioralInvariants, S::SafetyVeto],
+        &[S::SafetyPipeline, S::BehavioralInvariants, S::SafetyVeto, S::OracleViolations],
         ignores_slippage,
     ),
 ];

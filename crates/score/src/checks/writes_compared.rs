@@ -16,7 +16,7 @@ impl Check for WritesCompared {
 
     fn manual(&self) -> &'static str {
         "Each write of a reference in which an agent acts is played, without a world, with another value of one parameter: addresses, \
-         tokens, amounts, networks, prices, shares, fees, times, ids, choices, flags, data and texts of the user are changed, lists get one \
+         assets, amounts, networks, prices, shares, fees, times, ids, choices, flags, data and texts of the user are changed, lists get one \
          item more, less or another, mappings one entry more and each entry changed, and addresses, assets, amounts, shares, prices, ids, \
          deadlines, data, lists and mappings that the reference omits are added. The case must fail, or the change must be read from the \
          chain: what moves, its receiver and its network are held against the intent and `post`, and the deadline of a swap against the \

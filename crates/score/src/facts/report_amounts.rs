@@ -16,8 +16,8 @@ const DECIMALS: [i32; 3] = [6, 8, 18];
 const DEFAULT_DECIMALS: u8 = 18;
 /// Part by which an amount may be rounded.
 const ROUNDING: f64 = 0.01;
-/// Values that enter sums, differences and shares, those read last first.
-const MAX_OPERANDS: usize = 40;
+/// Values that enter sums, differences and shares, those read last first. Further reads of a careful agent leave room for the first ones.
+const MAX_OPERANDS: usize = 200;
 /// Groups of digits that spaces separate.
 const GROUP: usize = 3;
 
@@ -56,8 +56,8 @@ pub(crate) struct KnownAmounts {
     shown: Vec<f64>,
     /// All figures of the trial.
     values: Vec<f64>,
-    /// Sums, differences, products and percentages of two known values.
-    yields: Vec<f64>,
+    /// Distinct values, of which two yield sums, differences, products and percentages.
+    operands: Vec<f64>,
 }
 
 impl KnownAmounts {
@@ -74,9 +74,7 @@ impl KnownAmounts {
                 operands.push(value);
             }
         }
-        let pairs = operands.iter().enumerate().flat_map(|(n, one)| operands[n..].iter().map(move |other| (one, other)));
-        let yields = pairs.flat_map(|(one, other)| [one + other, (one - other).abs(), one * other, one * other / 100.0]);
-        Self { shown, values, yields: ascending(yields.collect()) }
+        Self { shown, values, operands: ascending(operands) }
     }
 
     /// Returns whether the trial may have the amount: rounded, in base units, or as one operation yields it.
@@ -90,7 +88,18 @@ impl KnownAmounts {
     }
 
     fn is_yielded(&self, amount: &StatedAmount) -> bool {
-        amount.figure.readings().into_iter().any(|reading| has_value(&self.yields, reading, reading * 1e-6))
+        let is_result = |reading: f64| self.operands.iter().any(|one| self.yields_with(*one, reading));
+        amount.figure.readings().into_iter().any(is_result)
+    }
+}
+
+impl KnownAmounts {
+    /// Returns whether a value and another one have this sum, difference, product or percentage.
+    fn yields_with(&self, one: f64, result: f64) -> bool {
+        let margin = result * 1e-6;
+        let others = [(result - one, margin), (one + result, margin), (one - result, margin)];
+        let shares = [(result / one, margin / one), (100.0 * result / one, 100.0 * margin / one)];
+        others.into_iter().chain(shares).any(|(other, margin)| other > 0.0 && has_value(&self.operands, other, margin))
     }
 }
 
