@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn every_accepted_value_must_fit_schema() {
         assert_eq!(findings_for_chain("{ any_of: [base, ethereum] }"), Vec::<String>::new());
-        assert!(findings_for_chain("{ any_of: [base, Base!] }")[0].contains("the wrong chain of wallet_get_balance"));
+        assert!(findings_for_chain("{ any_of: [base, \"Base!\"] }")[0].contains("the wrong chain of wallet_get_balance"));
         assert!(findings_for_chain("{ subset: [base] }")[0].contains("which is not an array"));
         assert!(findings_for_chain("{ keys: [base] }")[0].contains("which is not an object"));
         assert_eq!(findings_for_chain("{ optional: base }"), Vec::<String>::new());

@@ -16,8 +16,10 @@ const DECIMALS: [i32; 3] = [6, 8, 18];
 const DEFAULT_DECIMALS: u8 = 18;
 /// Part by which an amount may be rounded.
 const ROUNDING: f64 = 0.01;
-/// Values that enter sums, differences and shares, those read last first. Further reads of a careful agent leave room for the first ones.
+/// Values that enter sums and differences, those read last first. Further reads of a careful agent leave room for the first ones.
 const MAX_OPERANDS: usize = 200;
+/// Values that enter products and percentages, of which any number is soon one.
+const MAX_FACTORS: usize = 40;
 /// Groups of digits that spaces separate.
 const GROUP: usize = 3;
 
@@ -56,8 +58,10 @@ pub(crate) struct KnownAmounts {
     shown: Vec<f64>,
     /// All figures of the trial.
     values: Vec<f64>,
-    /// Distinct values, of which two yield sums, differences, products and percentages.
+    /// Distinct values, of which two yield sums and differences.
     operands: Vec<f64>,
+    /// Those of them of which two yield products and percentages.
+    factors: Vec<f64>,
 }
 
 impl KnownAmounts {
@@ -74,7 +78,8 @@ impl KnownAmounts {
                 operands.push(value);
             }
         }
-        Self { shown, values, operands: ascending(operands) }
+        let factors = ascending(operands.iter().copied().take(MAX_FACTORS).collect());
+        Self { shown, values, operands: ascending(operands), factors }
     }
 
     /// Returns whether the trial may have the amount: rounded, in base units, or as one operation yields it.
@@ -88,18 +93,18 @@ impl KnownAmounts {
     }
 
     fn is_yielded(&self, amount: &StatedAmount) -> bool {
-        let is_result = |reading: f64| self.operands.iter().any(|one| self.yields_with(*one, reading));
-        amount.figure.readings().into_iter().any(is_result)
+        amount.figure.readings().into_iter().any(|reading| self.yields(reading, reading * 1e-6))
     }
 }
 
 impl KnownAmounts {
-    /// Returns whether a value and another one have this sum, difference, product or percentage.
-    fn yields_with(&self, one: f64, result: f64) -> bool {
-        let margin = result * 1e-6;
-        let others = [(result - one, margin), (one + result, margin), (one - result, margin)];
-        let shares = [(result / one, margin / one), (100.0 * result / one, 100.0 * margin / one)];
-        others.into_iter().chain(shares).any(|(other, margin)| other > 0.0 && has_value(&self.operands, other, margin))
+    /// Returns whether two values have this sum, difference, product or percentage.
+    fn yields(&self, result: f64, margin: f64) -> bool {
+        let in_sum =
+            |one: &f64| [result - one, one + result, one - result].into_iter().any(|other| has_value(&self.operands, other, margin));
+        let in_share =
+            |one: &f64| [1.0, 100.0].into_iter().any(|scale| has_value(&self.factors, scale * result / one, scale * margin / one));
+        self.operands.iter().any(in_sum) || self.factors.iter().any(in_share)
     }
 }
 
