@@ -240,7 +240,7 @@ mod tests {
         assert!(findings_for_chain("{ subset: [base] }")[0].contains("which is not an array"));
         assert!(findings_for_chain("{ keys: [base] }")[0].contains("which is not an object"));
         assert_eq!(findings_for_chain("{ optional: base }"), Vec::<String>::new());
-        assert!(findings_for_chain("{ optional: Base }")[0].contains("the wrong chain of wallet_get_balance"));
+        assert!(findings_for_chain("{ optional: \"Base!\" }")[0].contains("the wrong chain of wallet_get_balance"));
         assert_eq!(findings_for_chain("{ contains: bas }"), Vec::<String>::new());
     }
 

@@ -16,10 +16,9 @@ const DECIMALS: [i32; 3] = [6, 8, 18];
 const DEFAULT_DECIMALS: u8 = 18;
 /// Part by which an amount may be rounded.
 const ROUNDING: f64 = 0.01;
-/// Values that enter sums and differences, those read last first. Further reads of a careful agent leave room for the first ones.
-const MAX_OPERANDS: usize = 200;
-/// Values that enter products and percentages, of which any number is soon one.
-const MAX_FACTORS: usize = 40;
+/// Values that enter sums, differences and shares: the first and the last ones in equal parts, so that further reads of a careful agent do not
+/// push out the balances that it began with.
+const MAX_OPERANDS: usize = 40;
 /// Groups of digits that spaces separate.
 const GROUP: usize = 3;
 
@@ -58,10 +57,8 @@ pub(crate) struct KnownAmounts {
     shown: Vec<f64>,
     /// All figures of the trial.
     values: Vec<f64>,
-    /// Distinct values, of which two yield sums and differences.
+    /// Distinct values, of which two yield sums, differences, products and percentages.
     operands: Vec<f64>,
-    /// Those of them of which two yield products and percentages.
-    factors: Vec<f64>,
 }
 
 impl KnownAmounts {
@@ -73,13 +70,14 @@ impl KnownAmounts {
         let shown = ascending(told.chain(moved.iter().copied()).collect());
         let values = ascending(plain.iter().flat_map(|value| in_tokens(*value)).chain(plain.iter().copied()).chain(moved).collect());
         let mut operands: Vec<f64> = vec![];
-        for value in plain {
-            if operands.len() < MAX_OPERANDS && !operands.contains(&value) {
-                operands.push(value);
+        for (last, first) in plain.iter().zip(plain.iter().rev()) {
+            for value in [last, first] {
+                if operands.len() < MAX_OPERANDS && !operands.contains(value) {
+                    operands.push(*value);
+                }
             }
         }
-        let factors = ascending(operands.iter().copied().take(MAX_FACTORS).collect());
-        Self { shown, values, operands: ascending(operands), factors }
+        Self { shown, values, operands: ascending(operands) }
     }
 
     /// Returns whether the trial may have the amount: rounded, in base units, or as one operation yields it.
@@ -103,8 +101,8 @@ impl KnownAmounts {
         let in_sum =
             |one: &f64| [result - one, one + result, one - result].into_iter().any(|other| has_value(&self.operands, other, margin));
         let in_share =
-            |one: &f64| [1.0, 100.0].into_iter().any(|scale| has_value(&self.factors, scale * result / one, scale * margin / one));
-        self.operands.iter().any(in_sum) || self.factors.iter().any(in_share)
+            |one: &f64| [1.0, 100.0].into_iter().any(|scale| has_value(&self.operands, scale * result / one, scale * margin / one));
+        self.operands.iter().any(|one| in_sum(one) || in_share(one))
     }
 }
 
