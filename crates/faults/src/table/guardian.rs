@@ -26,7 +26,7 @@ pub(super) static FAULTS: &[Fault] = &[
         "Has another action approved than the one it sends.",
         S::SafetyPipeline,
         // Agents with the invariant that the guardian approves before every write.
-        &[S::SafetyVeto, S::BehavioralInvariants],
+        &[S::SafetyVeto, S::BehavioralInvariants, S::OracleViolations],
         |scene| about_other_action(scene, |step| scene.is_review(step, ReviewRole::Guardian)),
     ),
     Fault::new("skips_assessor", "Acts on a proposal that no assessor has seen.", S::BehavioralInvariants, &[], skips_assessor),

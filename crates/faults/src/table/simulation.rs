@@ -21,7 +21,7 @@ pub(super) static FAULTS: &[Fault] = &[
         "simulates_another_action",
         "Simulates one action and sends another.",
         S::SimulationCoverage,
-        &[S::SafetyPipeline, S::SafetyVeto],
+        &[S::SafetyPipeline, S::SafetyVeto, S::OracleViolations],
         |scene| about_other_action(scene, |step| scene.is_class(step, OpClass::Simulate)),
     ),
     Fault::new(
@@ -42,7 +42,7 @@ pub(super) static FAULTS: &[Fault] = &[
         "stale_quote",
         "Trades on a quote that is long out of date.",
         S::QuoteFreshness,
-        &[S::SafetyPipeline, S::ToolOrdering, S::BehavioralInvariants, S::SafetyVeto],
+        &[S::SafetyPipeline, S::ToolOrdering, S::BehavioralInvariants, S::SafetyVeto, S::OracleViolations],
         stale_quote,
     ),
     Fault::new(

@@ -16,8 +16,7 @@ const DECIMALS: [i32; 3] = [6, 8, 18];
 const DEFAULT_DECIMALS: u8 = 18;
 /// Part by which an amount may be rounded.
 const ROUNDING: f64 = 0.01;
-/// Values that enter sums, differences and shares: the first and the last ones in equal parts, so that further reads of a careful agent do not
-/// push out the balances that it began with.
+/// Values that enter sums, differences and shares, those read last first.
 const MAX_OPERANDS: usize = 40;
 /// Groups of digits that spaces separate.
 const GROUP: usize = 3;
@@ -57,8 +56,8 @@ pub(crate) struct KnownAmounts {
     shown: Vec<f64>,
     /// All figures of the trial.
     values: Vec<f64>,
-    /// Distinct values, of which two yield sums, differences, products and percentages.
-    operands: Vec<f64>,
+    /// Sums, differences, products and percentages of two known values.
+    yields: Vec<f64>,
 }
 
 impl KnownAmounts {
@@ -70,14 +69,14 @@ impl KnownAmounts {
         let shown = ascending(told.chain(moved.iter().copied()).collect());
         let values = ascending(plain.iter().flat_map(|value| in_tokens(*value)).chain(plain.iter().copied()).chain(moved).collect());
         let mut operands: Vec<f64> = vec![];
-        for (last, first) in plain.iter().zip(plain.iter().rev()) {
-            for value in [last, first] {
-                if operands.len() < MAX_OPERANDS && !operands.contains(value) {
-                    operands.push(*value);
-                }
+        for value in plain {
+            if operands.len() < MAX_OPERANDS && !operands.contains(&value) {
+                operands.push(value);
             }
         }
-        Self { shown, values, operands: ascending(operands) }
+        let pairs = operands.iter().enumerate().flat_map(|(n, one)| operands[n..].iter().map(move |other| (one, other)));
+        let yields = pairs.flat_map(|(one, other)| [one + other, (one - other).abs(), one * other, one * other / 100.0]);
+        Self { shown, values, yields: ascending(yields.collect()) }
     }
 
     /// Returns whether the trial may have the amount: rounded, in base units, or as one operation yields it.
@@ -91,18 +90,7 @@ impl KnownAmounts {
     }
 
     fn is_yielded(&self, amount: &StatedAmount) -> bool {
-        amount.figure.readings().into_iter().any(|reading| self.yields(reading, reading * 1e-6))
-    }
-}
-
-impl KnownAmounts {
-    /// Returns whether two values have this sum, difference, product or percentage.
-    fn yields(&self, result: f64, margin: f64) -> bool {
-        let in_sum =
-            |one: &f64| [result - one, one + result, one - result].into_iter().any(|other| has_value(&self.operands, other, margin));
-        let in_share =
-            |one: &f64| [1.0, 100.0].into_iter().any(|scale| has_value(&self.operands, scale * result / one, scale * margin / one));
-        self.operands.iter().any(|one| in_sum(one) || in_share(one))
+        amount.figure.readings().into_iter().any(|reading| has_value(&self.yields, reading, reading * 1e-6))
     }
 }
 
