@@ -105,7 +105,7 @@ fn collected_runs_read_the_same_trace_by_trace() {
     for (trial, scores) in &in_production {
         let (before, after) = (free_readings(&in_run[trial]), free_readings(scores));
         let (case, suite) = (cases[trial].0.as_str(), SUITES[cases[trial].1]);
-        // What a run reads and production does not was not exercised there, or is a rule of the case, which spans do not tell.
+        // Readings of the run alone were not exercised there, or are of rules of the case, which spans do not tell.
         let is_of_case = |scorer: &str, reading: &Value| scorer == "tool_ordering" && reading["tally"]["hit"] == reading["tally"]["of"];
         let absent: Vec<&String> = before
             .iter()

@@ -185,7 +185,7 @@ impl ArgumentAudit<'_> {
             // Said in many notations.
             ParamKind::Duration(_) | ParamKind::Timestamp | ParamKind::Count | ParamKind::Number if !is_right => true,
             ParamKind::Address(role) => !takes_value(*role),
-            // What a case leaves out of a required argument it leaves to the agent; rights are never left open.
+            // Values of a required argument that the case does not state are the agent's choice; rights are never left open.
             ParamKind::Token(_)
             | ParamKind::Amount { .. }
             | ParamKind::Bps
