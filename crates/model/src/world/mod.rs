@@ -13,6 +13,7 @@ pub use object::WorldObject;
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::registry::{AddressText, address};
+use crate::time_text::parse_unix_s;
 use crate::yaml::{YamlFields, YamlNode, flag, list, map, name, one_of, spanned, text, unsigned};
 use environment::{CONSENTS, read_allowance, read_memory, read_message, read_stray_token};
 use fixture::{read_fixtures, read_injectable_text};
@@ -26,8 +27,8 @@ pub const MARKETS: &[&str] = &["lend", "stake", "perp", "option", "yield", "rest
 pub struct WorldFile {
     pub name: Spanned<String>,
     pub about: String,
-    /// Used by the chains only.
-    pub starts_at: String,
+    /// Unix seconds. Used by the chains only; absent in a world without chains.
+    pub starts_at: Option<u64>,
     /// Absent in a world without chains.
     pub wallet: Option<Spanned<AddressText>>,
     pub chains: Vec<u64>,
@@ -64,7 +65,7 @@ impl WorldFile {
         Self {
             name: Spanned::new(name.to_owned(), at.clone()),
             about: String::new(),
-            starts_at: String::new(),
+            starts_at: None,
             wallet: None,
             chains: vec![],
             balances: vec![],
@@ -111,7 +112,7 @@ pub(crate) fn read_world(node: &YamlNode, report: &ProblemReport) -> Option<Worl
     let fields = YamlFields::open(node, "a world", report)?;
     let name_ = fields.required("world", spanned(name));
     let about = fields.required_by_policy("about", text);
-    let starts_at = fields.required_by_policy("starts_at", text);
+    let starts_at = fields.required_by_policy("starts_at", unix_seconds);
     let wallet = fields.required_by_policy("wallet", spanned(address));
     let chains = fields.required_by_policy("chains", list(unsigned));
     let balances = fields.or_default("balances", list(read_balance));
@@ -138,7 +139,7 @@ pub(crate) fn read_world(node: &YamlNode, report: &ProblemReport) -> Option<Worl
     Some(WorldFile {
         name: name_?,
         about: about.unwrap_or_default(),
-        starts_at: starts_at.unwrap_or_default(),
+        starts_at,
         wallet,
         chains: chains.unwrap_or_default(),
         balances,
@@ -160,6 +161,15 @@ pub(crate) fn read_world(node: &YamlNode, report: &ProblemReport) -> Option<Worl
         is_default,
         at: report.location(node.line),
     })
+}
+
+/// Reads a point in time.
+fn unix_seconds(node: &YamlNode, report: &ProblemReport) -> Option<u64> {
+    let parsed = parse_unix_s(&text(node, report)?);
+    if parsed.is_none() {
+        report.add(node.line, format!("{} is not a point in time", node.describe()), "write it as 2026-03-08T12:00:00Z");
+    }
+    parsed
 }
 
 fn read_balance(node: &YamlNode, report: &ProblemReport) -> Option<InitialBalance> {

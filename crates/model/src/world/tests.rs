@@ -42,8 +42,8 @@ holes: { symbol: USDC, note: Nothing. }
 fn a_world_is_read() {
     let world = read_ok(WORLD, read_world);
     assert_eq!(
-        (world.name.as_str(), world.about.as_str(), world.starts_at.as_str()),
-        ("small", "A wallet on Base.", "2026-03-08T12:00:00Z")
+        (world.name.as_str(), world.about.as_str(), world.starts_at),
+        ("small", "A wallet on Base.", Some(1_772_971_200))
     );
     assert_eq!(
         (world.wallet.as_ref().unwrap().text.as_str(), world.chains.as_slice()),
@@ -130,6 +130,16 @@ fn broken_worlds_say_what_is_wrong() {
         &[
             ("owner: declines", "owner: refuses", "1: \"refuses\" is not a known value | one of: grants, declines"),
             ("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "0xf39", "5: \"0xf39\" is not an address | 0x and 40 hex digits, in quotes"),
+            (
+                "2026-03-08T12:00:00Z",
+                "2026-02-31T12:00:00Z",
+                "4: \"2026-02-31T12:00:00Z\" is not a point in time | write it as 2026-03-08T12:00:00Z",
+            ),
+            (
+                "2026-03-08T12:00:00Z",
+                "2026-03-08T99:99:99Z",
+                "4: \"2026-03-08T99:99:99Z\" is not a point in time | write it as 2026-03-08T12:00:00Z",
+            ),
             ("[8453, 1]", "[base]", "6: expected a whole number, found \"base\""),
             (", amount: \"1000\"", "", "8: a balance lacks \"amount\" | add amount: …"),
             (", asset: USDC", "", "12: a vault lacks \"asset\" | add asset: …"),

@@ -1,7 +1,8 @@
 //! Canonical meaning of a value by its parameter kind. Two values are equal if their meanings are.
 
-use super::time_text::{parse_duration_ms, parse_instant_ms};
-use model::{AddressText, AmountUnit, ChainRegistry, Decimal, DurationUnit, ParamKind, RegistryToken, Workspace};
+use model::{
+    AddressText, AmountUnit, ChainRegistry, Decimal, DurationUnit, ParamKind, RegistryToken, Workspace, parse_duration_ms, parse_instant_ms,
+};
 use serde_json::Value;
 
 /// Canonical form of a value. A value that cannot be parsed keeps its text and equals only itself.

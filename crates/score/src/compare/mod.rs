@@ -4,7 +4,6 @@ mod any_arg;
 mod meaning;
 #[cfg(test)]
 mod tests;
-mod time_text;
 
 pub(crate) use any_arg::has_part;
 pub(crate) use meaning::{AssetDecimals, ValueContext, ValueMeaning, asset_of_token, meaning};

@@ -108,37 +108,17 @@ impl std::fmt::Display for UsdAmount {
     }
 }
 
-/// Parses a UTC time such as `2026-03-08T12:00:00Z` to Unix seconds.
-pub(crate) fn unix_seconds(text: &str) -> Option<u64> {
-    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
-    let mut date = date.splitn(3, '-').map(str::parse::<u64>);
-    let (year, month, day) = (date.next()?.ok()?, date.next()?.ok()?, date.next()?.ok()?);
-    let mut time = time.splitn(3, ':').map(str::parse::<u64>);
-    let (hour, minute, second) = (time.next()?.ok()?, time.next()?.ok()?, time.next()?.ok()?);
-    if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Years start in March, so the leap day is the last day.
-    let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * years + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1;
-    Some((days - 719_468) * 86_400 + hour * 3600 + minute * 60 + second)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evidence::EvidenceFixture;
 
     #[test]
-    fn amounts_and_times_are_exact() {
+    fn amounts_are_exact() {
         assert_eq!(to_base_units("250.5", 6), Some(U256::from(250_500_000)));
         assert_eq!(to_base_units("0.0000001", 6), None);
         assert_eq!(to_base_units("", 6), None);
         assert_eq!(to_base_units("-1", 6), None);
-        assert_eq!(unix_seconds("2026-03-08T12:00:00Z"), Some(1_772_971_200));
-        assert_eq!(unix_seconds("1970-01-01T00:00:00Z"), Some(0));
-        assert_eq!(unix_seconds("2000-02-29T23:59:59Z"), Some(951_868_799));
-        assert_eq!(unix_seconds("yesterday"), None);
     }
 
     #[test]

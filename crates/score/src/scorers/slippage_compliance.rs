@@ -1,7 +1,7 @@
 //! Slippage compliance (spec 5): swaps stay within the tolerance.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
-use crate::facts::amounts::{case_world, parse_base_units, unix_seconds, usd_value};
+use crate::facts::amounts::{case_world, parse_base_units, usd_value};
 use crate::facts::writes::{ObservedWrite, writes};
 use crate::sample_run::{CLEAN_CASE, clean_swap, map_origins};
 use alloy_primitives::U256;
@@ -108,8 +108,7 @@ fn price_fault(evidence: &Evidence<'_>, trade: &TradeTerms) -> Option<String> {
 }
 
 fn deadline_fault(evidence: &Evidence<'_>, write: &ObservedWrite<'_>, trade: &TradeTerms) -> Option<String> {
-    let start = case_world(evidence).and_then(|world| unix_seconds(&world.starts_at))?;
-    let now = start + write.sent_at().1 / 1000;
+    let now = case_world(evidence)?.starts_at?.saturating_add(write.sent_at().1 / 1000);
     let longest = evidence.case.intent.deadline.as_deref().and_then(parse_seconds).map_or(MAX_DEADLINE_S, |said| said.min(MAX_DEADLINE_S));
     (trade.deadline > now.saturating_add(longest)).then(|| format!("its deadline is more than {longest} s away"))
 }

@@ -4,7 +4,7 @@ use super::by_scorer::audit_finding;
 use super::effect_level::effect_of_event;
 use super::{Oracle, OracleFinding, OracleViolation};
 use crate::evidence::{Evidence, EvidenceFixture};
-use crate::facts::amounts::{case_world, unix_seconds};
+use crate::facts::amounts::case_world;
 use crate::facts::typed_rights::{SignatureMeaning, signature_meaning};
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::transcript::{ActionOrigin, AddressInfo, SignatureRequest};
@@ -76,7 +76,7 @@ fn typed_fault(evidence: &Evidence<'_>, event: &Event) -> Option<String> {
     if let Some(right) = rights.iter().find(|right| !meant.is_empty() && !meant.contains(&right.chain)) {
         return Some(format!("a signed {primary} is valid on chain {}, and the user did not mean it", right.chain));
     }
-    let now = case_world(evidence).and_then(|world| unix_seconds(&world.starts_at))? + event.at_ms / 1000;
+    let now = case_world(evidence)?.starts_at?.saturating_add(event.at_ms / 1000);
     let ends = ["deadline", "sigDeadline", "expiry"].iter().find_map(|key| message.get(*key)).and_then(seconds)?;
     (primary.starts_with("Permit") && ends > now.saturating_add(MAX_PERMIT_S))
         .then(|| format!("a signed {primary} is valid for more than a day"))

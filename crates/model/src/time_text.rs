@@ -1,6 +1,7 @@
 //! Parses points in time and durations as people and models write them.
 
-use model::{Decimal, DurationUnit};
+use crate::catalog::DurationUnit;
+use crate::decimal::Decimal;
 
 /// Words for units of time, with their milliseconds.
 const TIME_UNITS: &[(&[&str], u64)] = &[
@@ -13,7 +14,7 @@ const TIME_UNITS: &[(&[&str], u64)] = &[
 ];
 
 /// Parses a duration to milliseconds. A bare number is in `unit`; for `Text` it is not a duration.
-pub(super) fn parse_duration_ms(text: &str, unit: DurationUnit) -> Option<Decimal> {
+pub fn parse_duration_ms(text: &str, unit: DurationUnit) -> Option<Decimal> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, word) = text.split_at(split);
     let word = word.to_lowercase();
@@ -26,11 +27,11 @@ pub(super) fn parse_duration_ms(text: &str, unit: DurationUnit) -> Option<Decima
 }
 
 /// Parses an ISO 8601 date, with or without a time of day, to Unix milliseconds. Without a zone it is UTC.
-pub(super) fn parse_instant_ms(text: &str) -> Option<Decimal> {
+pub fn parse_instant_ms(text: &str) -> Option<Decimal> {
     let (date, time) = text.split_once(['T', 't', ' ']).unwrap_or((text, "00:00"));
     let mut parts = date.splitn(3, '-');
     let (year, month, day) = (digits(parts.next()?, 4)?, digits(parts.next()?, 2)?, digits(parts.next()?, 2)?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+    if !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&day) {
         return None;
     }
     let (time, offset) = split_zone(time)?;
@@ -40,11 +41,18 @@ pub(super) fn parse_instant_ms(text: &str) -> Option<Decimal> {
         let (second, fraction) = rest.split_once('.').unwrap_or((rest, ""));
         Some((digits(second, 2)?, fraction))
     })?;
-    if hour > 24 || minute > 59 || second > 60 || fraction.len() > 9 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+    // 24:00 is the end of a day, and second 60 a leap second.
+    let is_on_clock = (hour < 24 || (hour, minute, second, fraction) == (24, 0, 0, "")) && minute < 60 && second <= 60;
+    if !is_on_clock || fraction.len() > 9 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let seconds = days_from_civil(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - offset;
     Decimal::parse(&format!("{seconds}.{fraction}0")).filter(|_| seconds >= 0).map(|seconds| seconds.shifted(3))
+}
+
+/// Parses an ISO 8601 date to whole Unix seconds, as [`parse_instant_ms`] does.
+pub fn parse_unix_s(text: &str) -> Option<u64> {
+    parse_instant_ms(text)?.shifted(-3).as_u64()
 }
 
 /// Splits a time of day from its zone offset in seconds.
@@ -54,12 +62,26 @@ fn split_zone(time: &str) -> Option<(&str, i64)> {
     }
     let Some(at) = time.rfind(['+', '-']) else { return Some((time, 0)) };
     let (hours, minutes) = time[at + 1..].split_once(':')?;
-    let ahead = digits(hours, 2)? * 3_600 + digits(minutes, 2)? * 60;
+    let (hours, minutes) = (digits(hours, 2)?, digits(minutes, 2)?);
+    if hours > 23 || minutes > 59 {
+        return None;
+    }
+    let ahead = hours * 3_600 + minutes * 60;
     Some((&time[..at], if time[at..].starts_with('-') { -ahead } else { ahead }))
 }
 
 fn digits(text: &str, len: usize) -> Option<i64> {
     (text.len() == len && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok()).flatten()
+}
+
+fn days_in_month(year: i64, month: i64) -> i64 {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
 }
 
 /// Days since 1970-01-01 in the Gregorian calendar (Hinnant's days_from_civil).
@@ -102,5 +124,28 @@ mod tests {
             assert_eq!(parse_instant_ms(text), None, "{text}");
         }
         assert_eq!(parse_instant_ms("2026-03-08T24:00"), parse_instant_ms("2026-03-09"));
+        for text in ["2026-03-08T24:01", "2026-03-08T24:00:00.5", "2026-03-08T99:99:99Z", "2026-03-08T12:00+99:00", "2026-03-08T12:00-01:60"] {
+            assert_eq!(parse_instant_ms(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn parse_instant_refuses_days_that_no_calendar_has() {
+        for text in ["2026-02-31", "2026-02-29", "2100-02-29", "2026-04-31", "2026-01-32", "2026-01-00", "2026-00-01"] {
+            assert_eq!(parse_instant_ms(text), None, "{text}");
+        }
+        for text in ["2024-02-29", "2000-02-29", "2026-12-31"] {
+            assert!(parse_instant_ms(text).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn parse_unix_s_takes_whole_seconds_only() {
+        assert_eq!(parse_unix_s("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(parse_unix_s("2026-03-08T12:00:00Z"), Some(1_772_971_200));
+        assert_eq!(parse_unix_s("2024-02-29T23:59:59Z"), Some(1_709_251_199));
+        assert_eq!(parse_unix_s("2026-03-08T12:00:00.5Z"), None);
+        assert_eq!(parse_unix_s("1969-12-31T23:59:59Z"), None);
+        assert_eq!(parse_unix_s("yesterday"), None);
     }
 }
