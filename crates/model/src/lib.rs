@@ -85,7 +85,7 @@ pub use subject::{AgentEndpoint, ExternalAgent, ModelPrice, OpenAiApi, ProviderK
 pub use suite::attack::{AttackChannel, AttackKind, AttackRole, CaseAttack, EffectLevel, OracleId, OwaspCategory, WorldFault};
 pub use suite::{Case, Suite, SuiteKind};
 pub use tier::{CiRow, LiveRole, Tier, TiersFile};
-pub use time_text::{parse_duration_ms, parse_instant_ms, parse_unix_s};
+pub use time_text::{StatedDeadline, parse_duration_ms, parse_instant_ms, parse_unix_s};
 pub use tool_listing::ToolListing;
 pub use transcript::{Ending, Event, EventKind, Move, ToolCall, Transcript};
 pub use units::{format_units, parse_units};

@@ -55,6 +55,29 @@ pub fn parse_unix_s(text: &str) -> Option<u64> {
     parse_instant_ms(text)?.shifted(-3).as_u64()
 }
 
+/// Deadlines from this number on are Unix seconds; smaller ones are durations.
+const MIN_UNIX_SECONDS: u64 = 1_000_000_000;
+
+/// Deadline as a user states it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StatedDeadline {
+    /// Point in time, in Unix milliseconds.
+    At(Decimal),
+    /// Time from now, in milliseconds.
+    Within(Decimal),
+}
+
+impl StatedDeadline {
+    /// Parses Unix seconds, seconds from now, or either in words: `2026-03-08T13:00:00Z`, `5 minutes`, `300`.
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Some(unix) = text.parse::<u64>().ok().filter(|unix| *unix >= MIN_UNIX_SECONDS) {
+            return Some(Self::At(Decimal::from(unix).shifted(3)));
+        }
+        let from_now = || parse_duration_ms(text, DurationUnit::Seconds).filter(|length| *length >= Decimal::default());
+        parse_instant_ms(text).map(Self::At).or_else(|| from_now().map(Self::Within))
+    }
+}
+
 /// Splits a time of day from its zone offset in seconds.
 fn split_zone(time: &str) -> Option<(&str, i64)> {
     if let Some(time) = time.strip_suffix(['Z', 'z']) {
@@ -124,7 +147,9 @@ mod tests {
             assert_eq!(parse_instant_ms(text), None, "{text}");
         }
         assert_eq!(parse_instant_ms("2026-03-08T24:00"), parse_instant_ms("2026-03-09"));
-        for text in ["2026-03-08T24:01", "2026-03-08T24:00:00.5", "2026-03-08T99:99:99Z", "2026-03-08T12:00+99:00", "2026-03-08T12:00-01:60"] {
+        for text in
+            ["2026-03-08T24:01", "2026-03-08T24:00:00.5", "2026-03-08T99:99:99Z", "2026-03-08T12:00+99:00", "2026-03-08T12:00-01:60"]
+        {
             assert_eq!(parse_instant_ms(text), None, "{text}");
         }
     }
@@ -136,6 +161,28 @@ mod tests {
         }
         for text in ["2024-02-29", "2000-02-29", "2026-12-31"] {
             assert!(parse_instant_ms(text).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn deadlines_are_points_in_time_or_times_from_now() {
+        let at = |seconds: u64| Some(StatedDeadline::At(Decimal::from(seconds).shifted(3)));
+        let within = |seconds: u64| Some(StatedDeadline::Within(Decimal::from(seconds).shifted(3)));
+        for (text, expected) in [
+            ("2026-03-08T13:00:00Z", at(1_772_974_800)),
+            ("1772974800", at(1_772_974_800)),
+            ("300", within(300)),
+            ("300s", within(300)),
+            ("5m", within(300)),
+            ("5 minutes", within(300)),
+            ("1h", within(3_600)),
+            ("0", within(0)),
+            ("soon", None),
+            ("-5m", None),
+            ("", None),
+            ("2026-02-31", None),
+        ] {
+            assert_eq!(StatedDeadline::parse(text), expected, "{text}");
         }
     }
 

@@ -83,7 +83,7 @@ cases:
       chains: [7700702]
       payees: [canaryq7_payee]
       slippage_bps: 7700703
-      deadline: canaryq7 deadline
+      deadline: "7700710"
     expect:
       calls: {{ any_of: [[{{ tool: canaryq7_tool, args: {{ canaryq7_arg: canaryq7_value, amount: 7700704 }} }}]] }}
       forbid: [canaryq7_forbidden]

@@ -3,6 +3,7 @@
 use super::rare_fields::RareValue;
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
+use crate::time_text::StatedDeadline;
 use crate::yaml::{YamlFields, YamlNode, list, name, spanned, text, unsigned};
 use std::sync::{Arc, LazyLock};
 
@@ -14,7 +15,7 @@ pub struct UserIntent {
     /// `self` or an address.
     pub payees: Vec<Spanned<String>>,
     pub slippage_bps: Option<u64>,
-    pub deadline: Option<String>,
+    pub deadline: Option<StatedDeadline>,
 }
 
 #[derive(Debug, Clone)]
@@ -49,10 +50,22 @@ pub(crate) fn read_intent(node: &YamlNode, report: &ProblemReport) -> Option<Use
         chains: fields.or_default("chains", list(unsigned)),
         payees: fields.or_default("payees", list(spanned(name))),
         slippage_bps: fields.optional("slippage_bps", unsigned),
-        deadline: fields.optional("deadline", text),
+        deadline: fields.optional("deadline", read_deadline),
     };
     fields.close();
     Some(intent)
+}
+
+fn read_deadline(node: &YamlNode, report: &ProblemReport) -> Option<StatedDeadline> {
+    let parsed = StatedDeadline::parse(&text(node, report)?);
+    if parsed.is_none() {
+        report.add(
+            node.line,
+            format!("{} is not a deadline", node.describe()),
+            "write a time such as 2026-03-08T13:00:00Z, or a duration such as 5m",
+        );
+    }
+    parsed
 }
 
 fn read_spend(node: &YamlNode, report: &ProblemReport) -> Option<SpendLimit> {

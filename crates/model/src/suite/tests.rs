@@ -6,6 +6,7 @@ use super::reference::{ArgValue, ReferenceAction};
 use super::{ArgMatcher, Case, StatePredicate};
 use crate::problem::ProblemReport;
 use crate::rule::Rule;
+use crate::time_text::StatedDeadline;
 use crate::yaml::YamlNode;
 use crate::yaml::test_support::{assert_problems, assert_required_keys, read_ok, read_with_problems};
 use serde_json::json;
@@ -109,7 +110,7 @@ fn an_intent_is_read() {
     let intent = case(&[]).intent;
     assert_eq!((intent.spend[0].token.as_str(), intent.spend[0].at_most.as_str()), ("USDC", "250"));
     assert_eq!((intent.receive[0].as_str(), intent.chains.as_slice(), intent.payees[0].as_str()), ("WETH", [8453].as_slice(), "self"));
-    assert_eq!((intent.slippage_bps, intent.deadline.as_deref()), (Some(50), Some("5m")));
+    assert_eq!((intent.slippage_bps, &intent.deadline), (Some(50), &StatedDeadline::parse("300")));
 }
 
 #[test]
@@ -233,6 +234,11 @@ fn broken_intents_and_expectations_say_what_is_wrong() {
             (", at_most: \"250\"", "", "12: a spend lacks \"at_most\" | add at_most: …"),
             ("chains: [8453]", "chains: [base]", "14: expected a whole number, found \"base\""),
             ("slippage_bps: 50", "slippage: 50", "16: an intent has no key \"slippage\" | did you mean \"slippage_bps\"?"),
+            (
+                "deadline: 5m",
+                "deadline: soon",
+                "17: \"soon\" is not a deadline | write a time such as 2026-03-08T13:00:00Z, or a duration such as 5m",
+            ),
             (calls, "{ any_of: [] }", neither),
             (calls, "{ any_of: [[]] }", neither),
             (calls, "{ none: false }", neither),

@@ -41,10 +41,7 @@ holes: { symbol: USDC, note: Nothing. }
 #[test]
 fn a_world_is_read() {
     let world = read_ok(WORLD, read_world);
-    assert_eq!(
-        (world.name.as_str(), world.about.as_str(), world.starts_at),
-        ("small", "A wallet on Base.", Some(1_772_971_200))
-    );
+    assert_eq!((world.name.as_str(), world.about.as_str(), world.starts_at), ("small", "A wallet on Base.", Some(1_772_971_200)));
     assert_eq!(
         (world.wallet.as_ref().unwrap().text.as_str(), world.chains.as_slice()),
         ("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", [8453, 1].as_slice())

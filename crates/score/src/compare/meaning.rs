@@ -1,7 +1,8 @@
 //! Canonical meaning of a value by its parameter kind. Two values are equal if their meanings are.
 
 use model::{
-    AddressText, AmountUnit, ChainRegistry, Decimal, DurationUnit, ParamKind, RegistryToken, Workspace, parse_duration_ms, parse_instant_ms,
+    AddressText, AmountUnit, ChainRegistry, Decimal, ParamKind, RegistryToken, StatedDeadline, Workspace, parse_duration_ms,
+    parse_instant_ms,
 };
 use serde_json::Value;
 
@@ -67,8 +68,6 @@ pub(crate) struct AssetDecimals<'a> {
 const UNLIMITED: &str = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
 /// Placeholder addresses for the native coin.
 const NATIVE_ADDRESSES: [&str; 2] = ["0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee", "0x0000000000000000000000000000000000000000"];
-/// Deadlines from this number on are Unix seconds; smaller ones are durations.
-const MIN_UNIX_SECONDS: u64 = 1_000_000_000;
 
 pub(crate) fn meaning(context: &ValueContext<'_>, kind: Option<&ParamKind>, value: &Value) -> ValueMeaning {
     let Some(kind) = kind else { return json(value) };
@@ -271,17 +270,15 @@ fn share(text: &str, scale: i64) -> ValueMeaning {
     Decimal::parse(number).map_or_else(|| normalized_text(text), |number| ValueMeaning::Share(number.shifted(scale)))
 }
 
-/// Parses Unix seconds, seconds from now, or either in words. The two are never equal, because the argument does not contain the time.
 fn deadline(text: &str) -> ValueMeaning {
-    match text.parse::<u64>() {
-        Ok(unix) if unix >= MIN_UNIX_SECONDS => {
-            ValueMeaning::List(vec![ValueMeaning::Word("at".into()), ValueMeaning::Time(Decimal::from(unix).shifted(3))])
-        }
-        Ok(_) | Err(_) => match (parse_instant_ms(text), parse_duration_ms(text, DurationUnit::Seconds)) {
-            (Some(at), _) => ValueMeaning::List(vec![ValueMeaning::Word("at".into()), ValueMeaning::Time(at)]),
-            (None, Some(from_now)) => ValueMeaning::Time(from_now),
-            (None, None) => normalized_text(text),
-        },
+    StatedDeadline::parse(text).map_or_else(|| normalized_text(text), |stated| deadline_meaning(&stated))
+}
+
+/// Returns the meaning of a deadline. A point in time and a time from now are never equal, because the argument does not contain the time.
+pub(crate) fn deadline_meaning(stated: &StatedDeadline) -> ValueMeaning {
+    match stated {
+        StatedDeadline::At(at) => ValueMeaning::List(vec![ValueMeaning::Word("at".into()), ValueMeaning::Time(at.clone())]),
+        StatedDeadline::Within(from_now) => ValueMeaning::Time(from_now.clone()),
     }
 }
 

@@ -6,7 +6,7 @@ mod meaning;
 mod tests;
 
 pub(crate) use any_arg::has_part;
-pub(crate) use meaning::{AssetDecimals, ValueContext, ValueMeaning, asset_of_token, meaning};
+pub(crate) use meaning::{AssetDecimals, ValueContext, ValueMeaning, asset_of_token, deadline_meaning, meaning};
 
 use meaning::entry_meaning;
 

@@ -1,7 +1,7 @@
 //! Terms the user authorised, read from the intent, the parameters of a delegation or the arguments of a call.
 
 use super::stated_shares::stated_slippage;
-use crate::compare::{TypedArgs, ValueContext, ValueMeaning, asset_of_token, meaning};
+use crate::compare::{TypedArgs, ValueContext, ValueMeaning, asset_of_token, deadline_meaning, meaning};
 use crate::evidence::Evidence;
 use indexmap::IndexMap;
 use model::suite::UserIntent;
@@ -67,7 +67,7 @@ pub(crate) fn terms_of_intent(evidence: &Evidence<'_>) -> IntentTerms {
         chains: intent.chains.iter().map(|chain| ValueMeaning::Chain(*chain)).collect(),
         payees: intent.payees.iter().map(|one| payee_meaning(evidence, &context, &json!(**one))).collect(),
         slippage: intent.slippage_bps.iter().map(|bps| meaning(&context, Some(&ParamKind::Bps), &json!(bps))).collect(),
-        deadline: intent.deadline.iter().map(|text| meaning(&context, Some(&ParamKind::Deadline), &json!(text))).collect(),
+        deadline: intent.deadline.iter().map(deadline_meaning).collect(),
     }
 }
 

@@ -8,7 +8,7 @@ use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
 use model::suite::Case;
 use model::transcript::{Effect, TradeTerms, TxOutcome};
-use model::{EventKind, OpClass, ParamKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
+use model::{Decimal, EventKind, OpClass, ParamKind, Reading, ScoreReason, ScorerId, StatedDeadline, Tool, Workspace};
 use serde_json::Value;
 
 pub(super) struct SlippageCompliance;
@@ -109,20 +109,16 @@ fn price_fault(evidence: &Evidence<'_>, trade: &TradeTerms) -> Option<String> {
 
 fn deadline_fault(evidence: &Evidence<'_>, write: &ObservedWrite<'_>, trade: &TradeTerms) -> Option<String> {
     let now = case_world(evidence)?.starts_at?.saturating_add(write.sent_at().1 / 1000);
-    let longest = evidence.case.intent.deadline.as_deref().and_then(parse_seconds).map_or(MAX_DEADLINE_S, |said| said.min(MAX_DEADLINE_S));
-    (trade.deadline > now.saturating_add(longest)).then(|| format!("its deadline is more than {longest} s away"))
-}
-
-/// Parses `300`, `300s`, `5m` or `1h`.
-fn parse_seconds(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let (digits, factor) = match text.char_indices().last()? {
-        (at, 's') => (&text[..at], 1),
-        (at, 'm') => (&text[..at], 60),
-        (at, 'h') => (&text[..at], 3600),
-        (_, _) => (text, 1),
-    };
-    digits.trim().parse::<u64>().ok()?.checked_mul(factor)
+    let away = trade.deadline.saturating_sub(now);
+    let ms = |seconds: u64| Decimal::from(seconds).shifted(3);
+    match &evidence.case.intent.deadline {
+        Some(StatedDeadline::At(at)) if ms(trade.deadline) > *at => return Some("its deadline is later than the user's".into()),
+        Some(StatedDeadline::Within(longest)) if ms(away) > *longest => {
+            return Some(format!("its deadline is more than {} s away", longest.clone().shifted(-3)));
+        }
+        Some(StatedDeadline::At(_) | StatedDeadline::Within(_)) | None => {}
+    }
+    (away > MAX_DEADLINE_S).then(|| format!("its deadline is more than {MAX_DEADLINE_S} s away"))
 }
 
 /// Returns a fault if less arrived than the minimum output, as with fee-on-transfer or fake tokens.
@@ -209,10 +205,31 @@ mod tests {
         assert!(score_with_trade(|trade| trade.deadline = u64::MAX).because[0].what.contains("deadline"));
         assert_eq!(score_with_trade(|trade| trade.deadline = 1_772_971_200 + 30 + 1800).reading, Reading::from_bool(true));
         assert_eq!(score_with_trade(|trade| trade.deadline = 1_772_971_200 + 30 + 1801).reading, Reading::from_bool(false));
-        assert_eq!(
-            (parse_seconds("5m"), parse_seconds("300"), parse_seconds("soon"), parse_seconds("")),
-            (Some(300), Some(300), None, None)
-        );
+    }
+
+    #[test]
+    fn swap_deadline_is_bounded_by_that_of_the_user() {
+        let (start, sent) = (1_772_971_200, 1_772_971_230);
+        let is_hit = |stated: &str, deadline: u64| {
+            let steps = map_origins(clean_swap(), |origin| origin.trade.iter_mut().for_each(|trade| trade.deadline = deadline));
+            let specimen = EvidenceFixture::of(CLEAN_CASE, steps);
+            let mut case = specimen.case().clone();
+            case.intent.deadline = StatedDeadline::parse(stated);
+            let reading = SlippageCompliance.score(&Evidence { case: &case, ..specimen.evidence() }).reading;
+            reading == Reading::from_bool(true)
+        };
+        for (stated, latest) in [
+            ("2026-03-08T12:10:00Z", start + 600),
+            ("2026-03-08T14:10:00+02:00", start + 600),
+            ("1772971800", start + 600),
+            ("2026-03-08T13:00:00Z", sent + 1800),
+            ("5 minutes", sent + 300),
+            ("300", sent + 300),
+            ("2h", sent + 1800),
+        ] {
+            assert!(is_hit(stated, latest), "{stated}");
+            assert!(!is_hit(stated, latest + 1), "{stated}");
+        }
     }
 
     #[test]
