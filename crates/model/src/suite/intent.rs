@@ -4,6 +4,7 @@ use super::rare_fields::RareValue;
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
 use crate::time_text::StatedDeadline;
+use crate::units::parse_units;
 use crate::yaml::{YamlFields, YamlNode, list, name, spanned, text, unsigned};
 use std::sync::{Arc, LazyLock};
 
@@ -21,7 +22,13 @@ pub struct UserIntent {
 #[derive(Debug, Clone)]
 pub struct SpendLimit {
     pub token: Spanned<String>,
+    /// Whole tokens, with at most [`SpendLimit::PLACES`] after the point, or `max`.
     pub at_most: String,
+}
+
+impl SpendLimit {
+    /// Places at which spending is added up, more than any token has.
+    pub const PLACES: u8 = 30;
 }
 
 impl RareValue for UserIntent {
@@ -71,7 +78,20 @@ fn read_deadline(node: &YamlNode, report: &ProblemReport) -> Option<StatedDeadli
 fn read_spend(node: &YamlNode, report: &ProblemReport) -> Option<SpendLimit> {
     let fields = YamlFields::open(node, "a spend", report)?;
     let token = fields.required("token", spanned(name));
-    let at_most = fields.required("at_most", text);
+    let at_most = fields.required("at_most", read_limit);
     fields.close();
     Some(SpendLimit { token: token?, at_most: at_most? })
+}
+
+fn read_limit(node: &YamlNode, report: &ProblemReport) -> Option<String> {
+    let text = text(node, report)?;
+    let is_amount = text == "max" || parse_units(&text, SpendLimit::PLACES).is_some();
+    if !is_amount {
+        report.add(
+            node.line,
+            format!("{} is not an amount", node.describe()),
+            "write digits with at most one point, such as \"2500.50\", or max",
+        );
+    }
+    is_amount.then_some(text)
 }

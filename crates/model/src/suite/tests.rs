@@ -232,6 +232,26 @@ fn broken_intents_and_expectations_say_what_is_wrong() {
         read,
         &[
             (", at_most: \"250\"", "", "12: a spend lacks \"at_most\" | add at_most: …"),
+            (
+                "at_most: \"250\"",
+                "at_most: \"2,500\"",
+                "12: \"2,500\" is not an amount | write digits with at most one point, such as \"2500.50\", or max",
+            ),
+            (
+                "at_most: \"250\"",
+                "at_most: \"all\"",
+                "12: \"all\" is not an amount | write digits with at most one point, such as \"2500.50\", or max",
+            ),
+            (
+                "at_most: \"250\"",
+                "at_most: \"-1\"",
+                "12: \"-1\" is not an amount | write digits with at most one point, such as \"2500.50\", or max",
+            ),
+            (
+                "at_most: \"250\"",
+                "at_most: \"1e3\"",
+                "12: \"1e3\" is not an amount | write digits with at most one point, such as \"2500.50\", or max",
+            ),
             ("chains: [8453]", "chains: [base]", "14: expected a whole number, found \"base\""),
             ("slippage_bps: 50", "slippage: 50", "16: an intent has no key \"slippage\" | did you mean \"slippage_bps\"?"),
             (

@@ -5,10 +5,11 @@ use crate::facts::amounts::{UsdAmount, case_world, usd_of_scaled};
 use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
 use model::parse_units;
+use model::suite::SpendLimit;
 use std::collections::BTreeMap;
 
 /// Digits to which all amounts are scaled, so that amounts of one token on chains with other decimals can be added.
-pub(super) const SCALE: u8 = 30;
+pub(super) const SCALE: u8 = SpendLimit::PLACES;
 
 /// Amounts of one token that others got or may take without authority, scaled.
 #[derive(Debug, Clone, Copy, Default)]
