@@ -141,13 +141,19 @@ pub fn flag(node: &YamlNode, report: &ProblemReport) -> Option<bool> {
     }
 }
 
-/// Reads a non-negative whole number.
+/// Largest whole number in a file, 2^53. Readers of JSON keep all its digits, and seconds can be turned into milliseconds and added.
+const MAX_UNSIGNED: u64 = 1 << 53;
+
+/// Reads a non-negative whole number, at most [`MAX_UNSIGNED`].
 pub fn unsigned(node: &YamlNode, report: &ProblemReport) -> Option<u64> {
-    let parsed = scalar(node, "a whole number", report)?.replace('_', "").parse();
-    if parsed.is_err() {
-        report.add(node.line, format!("expected a whole number, found {}", node.describe()), "");
+    let digits = scalar(node, "a whole number", report)?.replace('_', "");
+    let parsed = digits.parse().ok().filter(|number| *number <= MAX_UNSIGNED);
+    if parsed.is_none() {
+        let is_large = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let remedy = if is_large { format!("at most {MAX_UNSIGNED}") } else { String::new() };
+        report.add(node.line, format!("expected a whole number, found {}", node.describe()), remedy);
     }
-    parsed.ok()
+    parsed
 }
 
 /// Reads a finite number.
@@ -222,6 +228,24 @@ pub fn spanned<T>(read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> impl
 mod tests {
     use super::super::{YamlLimits, load};
     use super::*;
+
+    #[test]
+    fn whole_numbers_are_bounded() {
+        let read = |text: &str| {
+            let report = ProblemReport::new("policy.yaml");
+            let node = load(text, YamlLimits::default(), &report).unwrap();
+            let number = unsigned(&node, &report);
+            (number, report.into_problems().pop().map(|problem| problem.remedy))
+        };
+        assert_eq!(read("9007199254740992"), (Some(MAX_UNSIGNED), None));
+        assert_eq!(read("10_000"), (Some(10_000), None));
+        for large in ["9007199254740993", "18446744073709551615", "18446744073709551616"] {
+            assert_eq!(read(large), (None, Some("at most 9007199254740992".to_owned())), "{large}");
+        }
+        assert_eq!(read("-1"), (None, Some(String::new())));
+        // Two such times in milliseconds are a sum that fits.
+        assert!(MAX_UNSIGNED.checked_mul(1000).and_then(|ms| ms.checked_mul(2)).is_some());
+    }
 
     #[test]
     fn yaml_fields_report_every_problem() {
