@@ -3,7 +3,8 @@
 use super::super::{AccountChange, BlockInfo, CallOutcome, Log, StateChanges, Tx, TxStatus};
 use crate::chain::{AccessedState, BASE_FEE};
 use alloy_primitives::{Address, B256, Bytes, KECCAK256_EMPTY, U64, U256, keccak256};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,18 +48,33 @@ pub(super) fn call_json(tx: &Tx) -> Value {
     out
 }
 
+/// Last second that a block may have: the end of the year 2199.
+pub(in crate::chain) const MAX_UNIX_S: u64 = 7_258_118_399;
+
+/// Block of a node. Number and time are bounded, so that they can be added to.
 #[derive(Debug, Deserialize)]
 pub(super) struct BlockReply {
-    number: U64,
-    timestamp: U64,
+    #[serde(deserialize_with = "bounded_quantity")]
+    number: u64,
+    #[serde(deserialize_with = "bounded_quantity")]
+    timestamp: u64,
     #[serde(default)]
     pub(super) transactions: Vec<B256>,
 }
 
 impl BlockReply {
     pub(super) fn block(&self) -> BlockInfo {
-        BlockInfo { number: self.number.to(), unix_s: self.timestamp.to() }
+        BlockInfo { number: self.number, unix_s: self.timestamp }
     }
+}
+
+/// Reads the number or time of a block. No chain has more blocks than a block may have seconds.
+fn bounded_quantity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let quantity: u64 = U64::deserialize(deserializer)?.to();
+    if quantity > MAX_UNIX_S {
+        return Err(D::Error::custom(format!("{quantity} is not the number or the time of a block")));
+    }
+    Ok(quantity)
 }
 
 #[derive(Debug, Deserialize)]
@@ -221,6 +237,20 @@ mod tests {
         let diff: PrestateDiff = serde_json::from_value(json!({"pre": pre, "post": post})).expect("a diff");
         assert_eq!(diff.unknown_code_addresses(), codes.iter().map(|(at, _)| *at).collect::<Vec<_>>());
         diff.changes(&codes.iter().cloned().collect())
+    }
+
+    #[test]
+    fn blocks_that_no_chain_has_are_refused() {
+        let read = |number: u64, timestamp: u64| {
+            let reply = json!({"number": hex_quantity(number), "timestamp": hex_quantity(timestamp)});
+            serde_json::from_value::<BlockReply>(reply).map(|reply| reply.block())
+        };
+        let last = read(MAX_UNIX_S, MAX_UNIX_S).expect("a block");
+        assert_eq!((last.number, last.unix_s), (MAX_UNIX_S, MAX_UNIX_S));
+        for (number, timestamp) in [(u64::MAX, 0), (0, u64::MAX), (0, MAX_UNIX_S + 1)] {
+            let why = read(number, timestamp).expect_err("no block").to_string();
+            assert!(why.contains("is not the number or the time of a block"), "{why}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod token_logs;
 
 pub use book::registry_book;
 
-use super::anvil::convert::{CallFrame, PrestateDiff, hex_quantity};
+use super::anvil::convert::{CallFrame, MAX_UNIX_S, PrestateDiff, hex_quantity};
 use super::anvil::node_client::{NodeClient, printable_excerpt};
 use super::{AccountChange, AddressBook, BlockInfo, ChainError, Receipt, StateChanges, Tx, TxStatus, decode_mined};
 use alloy_primitives::{Address, B256, Bytes, U64, U256, hex, keccak256};
@@ -20,8 +20,6 @@ use source::NodeSource;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Last second that a block may have: the end of the year 2199.
-const MAX_UNIX_S: u64 = 7_258_118_399;
 /// Own addresses whose balances are asked for if the node has no traces.
 const MAX_BALANCES: usize = 8;
 
