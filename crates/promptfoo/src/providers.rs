@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::sync::OnceLock;
 use std::time::Duration;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Child;
 
 /// Largest answer of a provider.
 const MAX_ANSWER_BYTES: usize = 16 << 20;
@@ -110,18 +111,8 @@ impl ProviderCaller<'_> {
         let mut child = tokio::process::Command::new(program);
         child.args(args).arg(prompt).arg(json!({ "config": provider.config }).to_string()).arg(json!({ "vars": vars }).to_string());
         child.env_clear().envs(self.env).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        let mut child = child.spawn().map_err(|why| format!("{program} cannot be started: {why}"))?;
-        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else { return Err("a pipe is missing".to_owned()) };
-        let (mut out, mut err) = (vec![], vec![]);
-        let limit = MAX_ANSWER_BYTES as u64;
-        let (mut stdout, mut stderr) = (stdout.take(limit), stderr.take(limit));
-        let (read_out, read_err) = tokio::join!(stdout.read_to_end(&mut out), stderr.read_to_end(&mut err));
-        read_out.and(read_err).map_err(|why| format!("its output cannot be read: {why}"))?;
-        let status = child.wait().await.map_err(|why| why.to_string())?;
-        let (out, err) = (String::from_utf8_lossy(&out).trim().to_owned(), String::from_utf8_lossy(&err).trim().to_owned());
-        if !status.success() || (out.is_empty() && !err.is_empty()) {
-            return Err(format!("{program} ended with {status}: {}", err.chars().take(500).collect::<String>()));
-        }
+        let child = child.spawn().map_err(|why| format!("{program} cannot be started: {why}"))?;
+        let out = output_of(program, child).await?;
         Ok(ProviderAnswer::of(Value::String(without_ansi(&out))))
     }
 
@@ -179,7 +170,7 @@ impl ProviderCaller<'_> {
         while let Some(chunk) = response.chunk().await.map_err(|why| format!("the answer broke off: {}", error_text(&why)))? {
             bytes.extend_from_slice(&chunk);
             if bytes.len() > MAX_ANSWER_BYTES {
-                return Err(format!("the answer has more than {MAX_ANSWER_BYTES} bytes"));
+                return Err(excess());
             }
         }
         Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
@@ -218,6 +209,40 @@ impl ProviderCaller<'_> {
             ScriptReply::Rendered(_) => Err("the provider's script gave no value".to_owned()),
         }
     }
+}
+
+/// Returns what a program writes to its end. A program that writes too much is killed: it would wait for ever for its reader.
+async fn output_of(program: &str, mut child: Child) -> Result<String, String> {
+    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else { return Err("a pipe is missing".to_owned()) };
+    let read = tokio::try_join!(read_bounded(stdout), read_bounded(stderr));
+    let (out, err) = match read {
+        Ok(read) => read,
+        Err(why) => {
+            // It may have ended by itself.
+            drop(child.kill().await);
+            return Err(why);
+        }
+    };
+    let status = child.wait().await.map_err(|why| why.to_string())?;
+    if !status.success() || (out.is_empty() && !err.is_empty()) {
+        return Err(format!("{program} ended with {status}: {}", err.chars().take(500).collect::<String>()));
+    }
+    Ok(out)
+}
+
+/// Reads text to its end, without white space around it.
+async fn read_bounded(pipe: impl AsyncRead + Unpin) -> Result<String, String> {
+    let mut bytes = vec![];
+    let read = pipe.take(MAX_ANSWER_BYTES as u64 + 1).read_to_end(&mut bytes).await;
+    read.map_err(|why| format!("its output cannot be read: {why}"))?;
+    if bytes.len() > MAX_ANSWER_BYTES {
+        return Err(excess());
+    }
+    Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+}
+
+fn excess() -> String {
+    format!("the answer has more than {MAX_ANSWER_BYTES} bytes")
 }
 
 fn error_text(error: &reqwest::Error) -> String {
@@ -276,4 +301,26 @@ fn without_ansi(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn output_of_shell(script: &str) -> Result<String, String> {
+        let mut command = tokio::process::Command::new("sh");
+        command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let output = output_of("sh", command.spawn().expect("a shell"));
+        tokio::time::timeout(Duration::from_secs(60), output).await.expect("an end")
+    }
+
+    #[tokio::test]
+    async fn program_that_writes_too_much_is_killed() {
+        assert_eq!(output_of_shell("exec yes").await, Err(excess()), "without an end");
+        assert_eq!(output_of_shell("exec yes >&2").await, Err(excess()), "on standard error");
+        let script = format!("head -c {} /dev/zero | tr '\\0' x", MAX_ANSWER_BYTES + 1);
+        assert_eq!(output_of_shell(&script).await, Err(excess()), "one byte too many");
+        let script = format!("head -c {MAX_ANSWER_BYTES} /dev/zero | tr '\\0' x");
+        assert_eq!(output_of_shell(&script).await.map(|text| text.len()), Ok(MAX_ANSWER_BYTES));
+    }
 }
