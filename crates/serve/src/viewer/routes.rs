@@ -18,7 +18,7 @@ use axum::http::{StatusCode, header};
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
-use model::{GateVerdicts, GateWindow};
+use model::{GateVerdicts, GateWindow, Workspace};
 use score::gates::cases_by_gate;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -157,10 +157,15 @@ async fn run(State(state): Viewer, Path(id): Path<String>) -> PageResult {
     .await
 }
 
-/// Returns whether a run has cases of the red team: their ids name probe, channel, strategy and seed.
+/// Returns whether a run has attacks.
 pub(super) fn has_attacks(state: &ViewerState, run: &StoredRun) -> bool {
-    let is_attacked = |case: &str| state.workspace.case(case).map_or_else(|| case.split('.').count() >= 4, |case| case.attack.is_some());
-    run.plan.as_ref().is_some_and(|plan| plan.cases.iter().any(|planned| is_attacked(&planned.case)))
+    run.plan.as_ref().is_some_and(|plan| plan.cases.iter().any(|planned| is_attack(&state.workspace, &planned.case)))
+}
+
+/// Returns whether a case is an attack: one of the workspace, such as a reproducer, or one that a probe makes, whose id names probe, channel,
+/// strategy and seed.
+pub(super) fn is_attack(workspace: &Workspace, case: &str) -> bool {
+    workspace.case(case).map_or_else(|| case.split('.').count() >= 4, |case| case.attack.is_some())
 }
 
 async fn live(State(state): Viewer, Path(id): Path<String>) -> Result<Response, PageError> {
@@ -235,7 +240,7 @@ async fn search(State(state): Viewer, Query(query): Query<FilterQuery>, Query(po
 fn runs_with_attacks(state: &ViewerState, pooled: &PooledStore) -> Result<Vec<RunListing>, StoreError> {
     let mut found = vec![];
     for run in pooled.store.list_runs(pooled.index.as_ref(), None, CHOICES)? {
-        if pooled.store.has_case_at_an_end(run.run, &|case: &str| state.workspace.case(case).is_none() && case.split('.').count() >= 4)? {
+        if pooled.store.has_case_at_an_end(run.run, &|case: &str| is_attack(&state.workspace, case))? {
             found.push(run);
         }
     }
