@@ -22,7 +22,7 @@ pub(crate) enum CiCommand {
     Gitlab(CiGitlabArgs),
     /// Decide whether a CI job passes, from the exit code and the JSON report of its run
     #[command(
-        after_help = "A run that is incomplete (exit 3) passes only if every gate that it leaves undecided is not measured by this version, or needs a judge\nand --without-judge says that there is none. They are listed as undecided, never as passed.\n\nExample:\n  bardo-eval run --tier 2 --report json=tier-2.json || code=$?\n  bardo-eval ci verdict tier-2.json --exit \"${code:-0}\""
+        after_help = "A run that is incomplete (exit 3) passes only with --without-judge, and only if all that it leaves\nundecided are gates and rubrics that need a judge. They are listed as undecided, never as passed.\n\nExample:\n  bardo-eval run --tier 2 --report json=tier-2.json || code=$?\n  bardo-eval ci verdict tier-2.json --exit \"${code:-0}\""
     )]
     Verdict(CiVerdictArgs),
 }
