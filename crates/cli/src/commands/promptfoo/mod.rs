@@ -13,7 +13,7 @@ use config_models::ConfigModels;
 use model::Problem;
 use promptfoo::{
     EarlierTest, LazyClient, PromptfooSuite, ProviderEnvironment, RangeFilter, RunTotals, SampleFilter, SuiteFiles, SuiteRunner,
-    TestFilters, TestRow, read_results, read_suite,
+    TestFilters, TestRow, promptfoo_exit_code, read_results, read_suite,
 };
 use regex::Regex;
 use result_files::ResultFiles;
@@ -24,9 +24,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use stored::StoredConfig;
-
-/// Exit of promptfoo for failed tests.
-const TESTS_FAILED: u8 = 100;
 
 pub(crate) fn promptfoo(io: &CliOutput, source: &WorkspaceSource, args: &PromptfooArgs) -> ExitCode {
     let compat = args.compat.is_some();
@@ -197,17 +194,7 @@ impl Prepared {
 
     fn exit(&self, totals: &RunTotals) -> ExitCode {
         match self.mode {
-            AssertionMode::Compat => {
-                let number = |name: &str| env::var(name).and_then(|text| text.trim().parse::<f64>().ok());
-                let wanted = number("PROMPTFOO_PASS_RATE_THRESHOLD").unwrap_or(100.0);
-                let rate = totals.passed as f64 / totals.total() as f64 * 100.0;
-                // Without tests the rate is not a number, which is not below anything.
-                if rate < wanted {
-                    ExitCode::from(number("PROMPTFOO_FAILED_TEST_EXIT_CODE").map_or(TESTS_FAILED, |code| code as u8))
-                } else {
-                    ExitCode::SUCCESS
-                }
-            }
+            AssertionMode::Compat => promptfoo_exit_code(totals, env::var).into(),
             AssertionMode::Strict if totals.failed > 0 => ExitKind::Missed.into(),
             AssertionMode::Strict if totals.errors > 0 || totals.total() == 0 => ExitKind::Incomplete.into(),
             AssertionMode::Strict => ExitKind::Clean.into(),
