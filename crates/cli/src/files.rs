@@ -370,6 +370,11 @@ pub(crate) fn open_log(path: &Path) -> io::Result<io::BufReader<fs::File>> {
     Ok(io::BufReader::with_capacity(LOG_BUFFER, fs::File::open(path)?))
 }
 
+/// Returns the path of a file without links, by which two names of one file are the same.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
 pub(crate) fn file_size(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |found| found.len())
 }
@@ -377,7 +382,7 @@ pub(crate) fn file_size(path: &Path) -> u64 {
 /// Returns the logs that a path names: a file, all logs in a folder and its folders, or what a pattern with `*`, `?` and `**` matches, sorted.
 ///
 /// # Errors
-/// If there is none, or a folder cannot be read.
+/// If there is none or too many, or a folder cannot be read or is nested too deep.
 pub(crate) fn find_logs(path: &str) -> io::Result<Vec<PathBuf>> {
     let mut found = vec![];
     if !path.contains(['*', '?']) || Path::new(path).exists() {
@@ -389,7 +394,8 @@ pub(crate) fn find_logs(path: &str) -> io::Result<Vec<PathBuf>> {
         }
     } else {
         let start = if path.starts_with('/') { PathBuf::from("/") } else { PathBuf::new() };
-        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        parts.dedup_by(|part, before| *part == "**" && *before == "**");
         add_matches(&start, &parts, 0, &mut found)?;
     }
     if found.is_empty() { Err(io::Error::new(io::ErrorKind::NotFound, "no logs were found")) } else { Ok(found) }
@@ -411,13 +417,30 @@ fn add_logs(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result
         // Links are not followed: they could lead in circles.
         let kind = fs::symlink_metadata(&path)?;
         let is_log = path.extension().is_some_and(|ending| LOG_ENDINGS.contains(&ending.to_string_lossy().as_ref()));
-        if kind.is_dir() && depth < MAX_DEPTH {
+        if kind.is_dir() {
+            check_depth(&path, depth)?;
             add_logs(&path, depth + 1, found)?;
-        } else if kind.is_file() && is_log && found.len() < MAX_LOGS {
-            found.push(path);
+        } else if kind.is_file() && is_log {
+            add_log(path, found)?;
         }
     }
     Ok(())
+}
+
+fn add_log(path: PathBuf, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    if found.len() >= MAX_LOGS {
+        return Err(io::Error::other(format!("more than {MAX_LOGS} logs")));
+    }
+    found.push(path);
+    Ok(())
+}
+
+/// Fails if a folder below `depth` others is too deep to look into.
+fn check_depth(folder: &Path, depth: usize) -> io::Result<()> {
+    if depth < MAX_DEPTH {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("folders are nested more than {MAX_DEPTH} deep, at {}", folder.display())))
 }
 
 fn add_matches(folder: &Path, parts: &[&str], depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -425,10 +448,7 @@ fn add_matches(folder: &Path, parts: &[&str], depth: usize, found: &mut Vec<Path
     if !first.contains(['*', '?']) {
         let next = folder.join(first);
         return match rest.is_empty() {
-            true if next.is_file() && found.len() < MAX_LOGS => {
-                found.push(next);
-                Ok(())
-            }
+            true if next.is_file() => add_log(next, found),
             false if next.is_dir() => add_matches(&next, rest, depth, found),
             true | false => Ok(()),
         };
@@ -441,12 +461,13 @@ fn add_matches(folder: &Path, parts: &[&str], depth: usize, found: &mut Vec<Path
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let kind = fs::symlink_metadata(&path)?;
         if any_depth {
-            if kind.is_dir() && depth < MAX_DEPTH {
+            if kind.is_dir() {
+                check_depth(&path, depth)?;
                 add_matches(&path, parts, depth + 1, found)?;
             }
         } else if campaign::glob_match(first, &name) {
-            if rest.is_empty() && kind.is_file() && found.len() < MAX_LOGS {
-                found.push(path);
+            if rest.is_empty() && kind.is_file() {
+                add_log(path, found)?;
             } else if kind.is_dir() {
                 add_matches(&path, rest, depth, found)?;
             }
@@ -533,6 +554,29 @@ pub(crate) fn is_empty(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn logs_in_too_deep_folders_are_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let nested = |depth: usize| (0..depth).fold(folder.path().to_owned(), |path, _| path.join("d"));
+        fs::create_dir_all(nested(MAX_DEPTH)).unwrap();
+        fs::write(nested(MAX_DEPTH).join("a.json"), "{}").unwrap();
+        let patterns = ["", "/**", "/**/*.json"].map(|end| format!("{}{end}", folder.path().display()));
+        for pattern in [&patterns[0], &patterns[2]] {
+            assert_eq!(find_logs(pattern).unwrap(), [nested(MAX_DEPTH).join("a.json")], "{pattern}");
+        }
+        fs::create_dir(nested(MAX_DEPTH + 1)).unwrap();
+        for pattern in &patterns {
+            assert!(find_logs(pattern).unwrap_err().to_string().contains("nested more than 12 deep, at "), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn too_many_logs_are_an_error() {
+        let mut found = vec![PathBuf::new(); MAX_LOGS - 1];
+        add_log("a.json".into(), &mut found).unwrap();
+        assert_eq!(add_log("b.json".into(), &mut found).unwrap_err().to_string(), "more than 1000000 logs");
+    }
 
     #[test]
     fn folders_of_ended_processes_are_removed_and_locked_ones_stay() {

@@ -9,6 +9,7 @@ use crate::workspace_source::WorkspaceSource;
 use campaign::{LogGates, LogScorer, LogSummary};
 use foreign::{AttackQuestion, LogEntry, LogInput, read_log};
 use model::{RunClaim, UserError};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Recordings between two lines of progress.
@@ -60,6 +61,7 @@ pub(super) fn score_logs(io: &CliOutput, source: &WorkspaceSource, args: &ScoreA
     report::print_logs(io, &scored, workspace.as_ref().map(|_| source))
 }
 
+/// Returns the logs that the paths name, each once, sorted.
 fn find_all(paths: &[String]) -> Result<Vec<PathBuf>, Vec<UserError>> {
     if paths.is_empty() {
         return Err(vec![UserError::new("no logs are named", "name files, folders or a pattern before --from")]);
@@ -71,7 +73,14 @@ fn find_all(paths: &[String]) -> Result<Vec<PathBuf>, Vec<UserError>> {
             Err(error) => errors.push(UserError::new(format!("{path} cannot be read: {error}"), "check the path")),
         }
     }
-    if errors.is_empty() { Ok(found) } else { Err(errors) }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut by_file = BTreeMap::new();
+    for path in found {
+        by_file.entry(files::resolved(&path)).or_insert(path);
+    }
+    Ok(by_file.into_values().collect())
 }
 
 struct LogFileReader<'a> {
@@ -128,4 +137,26 @@ impl LogFileReader<'_> {
 fn progress_line(recordings: u64, done: u64, total: u64, name: &str) -> String {
     let megabytes = |bytes: u64| bytes / 1_000_000;
     format!("{}, {} of {} MB before {name}", model::count(recordings, "recording"), megabytes(done), megabytes(total))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_that_is_named_twice_is_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| format!("{}/{name}", folder.path().display());
+        std::fs::create_dir_all(path("in/deep")).unwrap();
+        for name in ["a.json", "in/deep/b.json"] {
+            std::fs::File::create(path(name)).unwrap();
+        }
+        let both = [path("a.json"), path("in/deep/b.json")].map(PathBuf::from);
+        for named in
+            [vec![path("**/**/*.json")], vec![path(""), path("in/deep/b.json")], vec![path("in/../a.json"), path("in"), path("a.json")]]
+        {
+            let found: Vec<PathBuf> = find_all(&named).unwrap().iter().map(|path| files::resolved(path)).collect();
+            assert_eq!(found, both.clone().map(|path| files::resolved(&path)), "{named:?}");
+        }
+    }
 }
