@@ -10,10 +10,10 @@ pub const DECIDING_PARTS: [&str; 4] = ["gates.yaml", "policy.yaml", "tiers.yaml"
 #[derive(Debug, Clone, Default)]
 pub struct CiEvent {
     pub event: String,
-    /// Changed paths, relative to the workspace or the repository; `None` if unknown.
+    /// Changed paths, relative to the workspace, to the repository or to one of the folders that `roots` begin at; `None` if unknown.
     pub changed: Option<Vec<String>>,
-    /// Workspace folder as a prefix of the paths, such as `evals`.
-    pub root: String,
+    /// Workspace folder as a prefix of the paths, such as `evals`: from the repository, and from the working directory.
+    pub roots: Vec<String>,
     /// Tiers requested by hand; they replace the selection by event.
     pub requested_tiers: Vec<u64>,
 }
@@ -66,11 +66,10 @@ pub fn ci_plan(workspace: &Workspace, ci_event: &CiEvent) -> Result<Vec<TierPlan
 /// Returns true if a file in one of the parts changed, with the reason.
 fn parts_changed(parts: &[String], ci_event: &CiEvent) -> (bool, String) {
     let Some(changed) = &ci_event.changed else { return (true, "changed files unknown, assuming that everything changed".to_owned()) };
-    let root = ci_event.root.trim_end_matches('/');
     let inside: Vec<&str> = changed
         .iter()
-        .map(|path| path.trim_start_matches("./"))
-        .filter(|path| parts.iter().map(String::as_str).chain(DECIDING_PARTS).any(|part| is_in_part(path, root, part)))
+        .map(String::as_str)
+        .filter(|path| parts.iter().map(String::as_str).chain(DECIDING_PARTS).any(|part| is_in_part(path, &ci_event.roots, part)))
         .collect();
     match inside.as_slice() {
         [] => (false, format!("nothing changed in {}", parts.join(", "))),
@@ -80,12 +79,21 @@ fn parts_changed(parts: &[String], ci_event: &CiEvent) -> (bool, String) {
 }
 
 /// Reports whether a path is a file of the workspace, in a folder of it, or below a path of the repository, which begins with `/`.
-fn is_in_part(path: &str, root: &str, part: &str) -> bool {
-    let (path, part) = match part.strip_prefix('/') {
-        Some(part) => (path, part),
-        None => (path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path), part),
-    };
-    path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+fn is_in_part(path: &str, roots: &[String], part: &str) -> bool {
+    let is_below = |path: &str, part: &str| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    match part.strip_prefix('/') {
+        Some(part) => is_below(path, part),
+        None => {
+            let inside = roots.iter().filter_map(|root| path.strip_prefix(root.as_str())?.strip_prefix('/'));
+            inside.chain([path]).any(|path| is_below(path, part))
+        }
+    }
+}
+
+/// Returns a relative path without `.` in one notation; `None` for one that is absolute or leads upwards.
+pub fn plain_path(path: &str) -> Option<String> {
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    (!path.starts_with('/') && !parts.contains(&"..")).then(|| parts.join("/"))
 }
 
 /// Returns "every" and the event, as in "every pull request" and "every nightly run".
@@ -116,7 +124,7 @@ ci:
     fn tiers_run_on(event: &str, changed: Option<&[&str]>, asked: &[u64]) -> Vec<u64> {
         let workspace = ExampleWorkspace::minimal().with("tiers.yaml", TIERS).load().expect("a workspace");
         let changed = changed.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
-        let ci_event = CiEvent { event: event.into(), changed, root: "evals".into(), requested_tiers: asked.to_vec() };
+        let ci_event = CiEvent { event: event.into(), changed, roots: vec!["evals".into()], requested_tiers: asked.to_vec() };
         ci_plan(&workspace, &ci_event).expect("a plan").into_iter().filter(|tier| tier.runs).map(|tier| tier.tier).collect()
     }
 
@@ -133,7 +141,6 @@ ci:
     fn pull_request_runs_tier_2_when_parts_changed() {
         for path in [
             "evals/tools/wallet.yaml",
-            "./evals/agents/trader.md",
             "evals/skills/swap/SKILL.md",
             "tools/wallet.yaml",
             "evals/policy.yaml",
@@ -160,12 +167,39 @@ ci:
     }
 
     #[test]
+    fn changes_below_any_root_of_the_workspace_run_tier_2() {
+        let workspace = ExampleWorkspace::minimal().with("tiers.yaml", TIERS).load().expect("a workspace");
+        let tiers = |path: &str| {
+            let (changed, roots) = (Some(vec![path.to_owned()]), vec!["services/trader/evals".to_owned(), "evals".to_owned()]);
+            let ci_event = CiEvent { event: "pull_request".into(), changed, roots, requested_tiers: vec![] };
+            ci_plan(&workspace, &ci_event).expect("a plan").iter().filter(|tier| tier.runs).count()
+        };
+        for path in
+            ["services/trader/evals/tools/wallet.yaml", "evals/tools/wallet.yaml", "tools/wallet.yaml", "services/trader/evals/gates.yaml"]
+        {
+            assert_eq!(tiers(path), 2, "{path}");
+        }
+        for path in ["services/other/evals/tools/wallet.yaml", "services/trader/src/tools/wallet.yaml"] {
+            assert_eq!(tiers(path), 1, "{path}");
+        }
+    }
+
+    #[test]
+    fn paths_are_compared_in_one_notation() {
+        assert_eq!(plain_path("./evals//tools/./a.yaml").as_deref(), Some("evals/tools/a.yaml"));
+        assert_eq!((plain_path(".").as_deref(), plain_path("").as_deref()), (Some(""), Some("")));
+        for path in ["/evals/a.yaml", "../evals/a.yaml", "evals/../a.yaml"] {
+            assert_eq!(plain_path(path), None, "{path}");
+        }
+    }
+
+    #[test]
     fn change_of_what_blocks_runs_the_tiers_whatever_is_listed() {
         let tiers = TIERS.replace("[tools, agents, skills, policy, gates.yaml, worlds, /agent.py, /src/agent]", "[tools]");
         let workspace = ExampleWorkspace::minimal().with("tiers.yaml", &tiers).load().expect("a workspace");
         let runs = |path: &str| {
             let changed = Some(vec![path.to_owned()]);
-            let ci_event = CiEvent { event: "pull_request".into(), changed, root: "evals".into(), requested_tiers: vec![] };
+            let ci_event = CiEvent { event: "pull_request".into(), changed, roots: vec!["evals".into()], requested_tiers: vec![] };
             ci_plan(&workspace, &ci_event).expect("a plan").iter().filter(|tier| tier.runs).count()
         };
         for path in ["evals/gates.yaml", "evals/policy.yaml", "evals/tiers.yaml", "evals/bardo-eval.yaml", "gates.yaml"] {

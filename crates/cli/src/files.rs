@@ -370,6 +370,11 @@ pub(crate) fn open_log(path: &Path) -> io::Result<io::BufReader<fs::File>> {
     Ok(io::BufReader::with_capacity(LOG_BUFFER, fs::File::open(path)?))
 }
 
+/// Returns whether a folder is below one with `.git`.
+pub(crate) fn is_in_repository(folder: &Path) -> bool {
+    fs::canonicalize(folder).is_ok_and(|folder| folder.ancestors().any(|above| above.join(".git").exists()))
+}
+
 /// Returns the path of a file without links, by which two names of one file are the same.
 pub(crate) fn resolved(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())

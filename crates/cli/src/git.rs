@@ -1,6 +1,6 @@
 //! Files of a folder at an earlier revision, read with the git program. Runs no hooks, filters or file-system monitors of the repository.
 
-use crate::env;
+use crate::{env, files};
 use model::{UserError, WorkspaceFiles};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -30,6 +30,24 @@ pub(crate) fn files_at(folder: &Path, revision: &str) -> Result<WorkspaceFiles, 
         return Err(unknown(UserError::without_remedy(format!("more than {MAX_FILES} files"))));
     }
     read_blobs(folder, &blobs).map_err(|error| unknown(UserError::caused_by(error)))
+}
+
+/// Returns the place of a folder in the repository of the working directory, such as `services/evals`; `None` if neither is in a repository.
+///
+/// # Errors
+/// If git does not say, or the two are in different repositories.
+pub(crate) fn repository_prefix(folder: &Path, working: &Path) -> Result<Option<String>, UserError> {
+    let place = |folder: &Path| git(folder, &["rev-parse", "--show-toplevel", "--show-prefix"]);
+    let (of_folder, of_working) = match (place(folder), place(working)) {
+        (Ok(of_folder), Ok(of_working)) => (of_folder, of_working),
+        (Err(_), Err(_)) if !files::is_in_repository(folder) && !files::is_in_repository(working) => return Ok(None),
+        (Err(why), _) | (_, Err(why)) => return Err(why),
+    };
+    let (mut of_folder, mut of_working) = (of_folder.lines(), of_working.lines());
+    if of_folder.next() != of_working.next() {
+        return Err(UserError::without_remedy("the folder is in another repository"));
+    }
+    Ok(Some(of_folder.next().unwrap_or_default().trim_end_matches('/').to_owned()))
 }
 
 const REMEDY: &str = "name a git revision, a stored run or golden, as in --changed main";
@@ -120,6 +138,22 @@ mod tests {
         ] {
             assert_eq!(parse_entry(entry), expected, "{entry}");
         }
+    }
+
+    #[test]
+    fn prefix_is_that_of_the_folder_in_the_repository() {
+        let outside = tempfile::tempdir().unwrap();
+        let root = outside.path().join("repository");
+        let folder = root.join("services/evals");
+        std::fs::create_dir_all(&folder).unwrap();
+        assert_eq!(repository_prefix(&folder, &root).unwrap(), None, "no repository");
+        git(&root, &["init", "--quiet"]).unwrap();
+        assert_eq!(repository_prefix(&folder, &root).unwrap().as_deref(), Some("services/evals"));
+        assert_eq!(repository_prefix(&folder, &root.join("services")).unwrap().as_deref(), Some("services/evals"));
+        assert_eq!(repository_prefix(&root, &folder).unwrap().as_deref(), Some(""));
+        assert!(repository_prefix(&folder, outside.path()).is_err(), "outside of the repository");
+        git(&folder, &["init", "--quiet"]).unwrap();
+        assert!(repository_prefix(&folder, &root).is_err(), "a repository in the repository");
     }
 
     #[test]

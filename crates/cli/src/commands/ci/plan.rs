@@ -5,12 +5,14 @@ use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report::{self, FORMAT, table};
 use crate::workspace_source::WorkspaceSource;
-use campaign::{CiEvent, TierPlan, ci_plan};
+use crate::{env, git};
+use campaign::{CiEvent, TierPlan, ci_plan, plain_path};
 use model::UserError;
 use serde_json::json;
 use std::io::Read;
+use std::path::Path;
 
-/// Most bytes read from standard input.
+/// Most bytes read from standard input. Of a longer list nothing is known.
 const MAX_LIST_BYTES: u64 = 8 << 20;
 
 pub(super) fn plan(io: &CliOutput, source: &WorkspaceSource, args: &CiPlanArgs) -> ExitKind {
@@ -19,14 +21,16 @@ pub(super) fn plan(io: &CliOutput, source: &WorkspaceSource, args: &CiPlanArgs) 
         Err(exit) => return exit,
     };
     let changed = match args.changed.as_deref().map(changed_files).transpose() {
-        Ok(changed) => changed,
+        Ok(changed) => changed.flatten(),
         Err(why) => return report::print_refusal(io, "ci plan", &[why]),
     };
-    let root = match source {
-        WorkspaceSource::Embedded => String::new(),
-        WorkspaceSource::Folder(folder) => folder.to_string_lossy().replace('\\', "/").trim_start_matches("./").to_owned(),
+    let roots = match source {
+        WorkspaceSource::Embedded => Some(vec![]),
+        WorkspaceSource::Folder(folder) => workspace_roots(folder, &env::current_dir()),
     };
-    let ci_event = CiEvent { event: args.event.clone(), changed, root, requested_tiers: args.tier.clone() };
+    // Without a place of the workspace no path tells if it is part of it.
+    let (changed, roots) = changed.zip(roots).unzip();
+    let ci_event = CiEvent { event: args.event.clone(), changed, roots: roots.unwrap_or_default(), requested_tiers: args.tier.clone() };
     let tiers = match ci_plan(&workspace, &ci_event) {
         Ok(tiers) => tiers,
         Err(unknown) => return report::print_refusal(io, "ci plan", &unknown.into_iter().map(UserError::from).collect::<Vec<_>>()),
@@ -56,13 +60,65 @@ fn text(ci_event: &CiEvent, tiers: Vec<TierPlan>, runs: &[u64]) -> String {
     format!("{}\n{}: tiers {}\n", table(&["tier", "name", "", "why"], rows), ci_event.event, runs.join(", "))
 }
 
-/// Returns the changed files; `-` reads them from standard input, one path per line.
-fn changed_files(given: &[String]) -> Result<Vec<String>, UserError> {
-    if given != ["-"] {
-        return Ok(given.to_vec());
+/// Returns the workspace folder as a prefix of changed paths, from the repository and from the working directory; `None` if neither is known.
+fn workspace_roots(folder: &Path, working: &Path) -> Option<Vec<String>> {
+    let inside = working.join(folder);
+    let from_working = inside.strip_prefix(working).ok().and_then(|inside| plain_path(&inside.to_str()?.replace('\\', "/")));
+    match git::repository_prefix(folder, working) {
+        Ok(Some(from_repository)) => Some([from_repository].into_iter().chain(from_working).collect()),
+        Ok(None) => from_working.map(|root| vec![root]),
+        Err(_) => None,
     }
-    let mut text = String::new();
-    let read = std::io::stdin().lock().take(MAX_LIST_BYTES).read_to_string(&mut text);
-    read.map_err(|error| UserError::without_remedy(format!("cannot read the list of changed files: {error}")))?;
-    Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+/// Returns the changed files; `-` reads them from standard input, one path per line. `None` if they cannot be told.
+fn changed_files(given: &[String]) -> Result<Option<Vec<String>>, UserError> {
+    if given != ["-"] {
+        return Ok(plain_paths(given.iter().map(String::as_str)));
+    }
+    let read = read_list(std::io::stdin().lock());
+    read.map_err(|error| UserError::without_remedy(format!("cannot read the list of changed files: {error}")))
+}
+
+/// Reads paths, one per line; `None` if they are too many or not text.
+fn read_list(source: impl Read) -> std::io::Result<Option<Vec<String>>> {
+    let mut bytes = vec![];
+    source.take(MAX_LIST_BYTES + 1).read_to_end(&mut bytes)?;
+    let text = if bytes.len() as u64 > MAX_LIST_BYTES { None } else { String::from_utf8(bytes).ok() };
+    Ok(text.and_then(|text| plain_paths(text.lines().map(str::trim).filter(|line| !line.is_empty()))))
+}
+
+/// Returns paths in one notation; `None` if one of them is absolute, leads upwards, or is quoted, as git quotes names that are not ASCII.
+fn plain_paths<'p>(paths: impl Iterator<Item = &'p str>) -> Option<Vec<String>> {
+    paths.map(|path| if path.starts_with('"') { None } else { plain_path(path) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_that_cannot_be_told_are_unknown() {
+        assert_eq!(read_list("./a.yaml\n\n b/c.yaml \n".as_bytes()).unwrap(), Some(vec!["a.yaml".to_owned(), "b/c.yaml".to_owned()]));
+        assert_eq!(read_list("".as_bytes()).unwrap(), Some(vec![]), "nothing changed");
+        assert_eq!(read_list(std::io::repeat(b'a')).unwrap(), None, "too long");
+        let longest = format!("{}\n", "a".repeat(MAX_LIST_BYTES as usize - 1));
+        assert!(read_list(longest.as_bytes()).unwrap().is_some());
+        for list in ["a.yaml\n../b.yaml", "/a.yaml", "\"evals/t\\303\\266ols.yaml\""] {
+            assert_eq!(read_list(list.as_bytes()).unwrap(), None, "{list}");
+        }
+        assert_eq!(read_list(&b"\xff.yaml"[..]).unwrap(), None, "not text");
+    }
+
+    #[test]
+    fn workspace_outside_of_a_repository_is_found_from_the_working_directory() {
+        let working = tempfile::tempdir().unwrap();
+        let working = working.path();
+        let folder = working.join("services/evals");
+        std::fs::create_dir_all(&folder).unwrap();
+        let roots = |folder: &Path| workspace_roots(folder, working);
+        assert_eq!(roots(&folder), Some(vec!["services/evals".to_owned()]), "absolute");
+        assert_eq!(roots(&working.join("./services//evals/")), Some(vec!["services/evals".to_owned()]));
+        assert_eq!(workspace_roots(working, &folder), None, "above the working directory");
+    }
 }
