@@ -65,6 +65,11 @@ impl CliOutput {
         std::io::stderr().is_terminal()
     }
 
+    /// Returns whether results go to a terminal, which can be cleared.
+    pub(crate) fn has_result_terminal(&self) -> bool {
+        self.output.is_none() && std::io::stdout().is_terminal()
+    }
+
     /// Lets `write` write the result piece by piece, and returns the exit. Errors count as in [`CliOutput::print_result`].
     pub(crate) fn stream_result(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> ExitKind {
         let delivered = match &self.output {

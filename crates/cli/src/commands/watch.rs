@@ -113,7 +113,7 @@ fn watch_live(io: &CliOutput, workspace: &Workspace, store: &ProductionStore, ar
                 ReportFormat::Json => report::watch_json(&shown, exit),
                 ReportFormat::Markdown => report::watch_markdown(&shown),
                 ReportFormat::Text | ReportFormat::Junit | ReportFormat::Github | ReportFormat::Sarif => {
-                    let clear = if io.has_message_terminal() { "\u{1b}[2J\u{1b}[H" } else { "" };
+                    let clear = if io.has_result_terminal() { "\u{1b}[2J\u{1b}[H" } else { "" };
                     format!("{clear}{}", report::watch_text(&shown))
                 }
             };
