@@ -16,7 +16,7 @@ mod store_location;
 mod stored_runs;
 mod workspace_source;
 
-use args::{CliCommand, HelpTrade, ReportFormat};
+use args::{CliCommand, HelpTrade};
 use exit::ExitKind;
 use io::CliOutput;
 use model::UserError;
@@ -52,16 +52,7 @@ fn main() -> ExitCode {
     for warning in args::former_flag_warnings(std::env::args()) {
         io.print_message(&warning);
     }
-    let has_reports = matches!(cli.command, CliCommand::Smoke(_) | CliCommand::Run(_) | CliCommand::RedTeam(_) | CliCommand::Score(_));
-    let has_tables = matches!(cli.command, CliCommand::Selftest(_) | CliCommand::Guard(_) | CliCommand::Compare(_) | CliCommand::Watch(_));
-    let is_plan = matches!(cli.command, CliCommand::Ci(args::CiCommand::Plan(_)));
-    let fits = match cli.global.format {
-        ReportFormat::Text | ReportFormat::Json => true,
-        ReportFormat::Github => has_reports || is_plan,
-        ReportFormat::Markdown => has_reports || has_tables,
-        ReportFormat::Junit | ReportFormat::Sarif => has_reports,
-    };
-    if !fits {
+    if !cli.command.formats().contains(&cli.global.format) {
         let what = "only smoke, run, redteam and score have JUnit, Markdown, GitHub and SARIF reports; selftest, guard eval, compare and watch have Markdown";
         io.print_message(&UserError::new(what, "use --format text or json").to_string());
         return ExitKind::Usage.into();

@@ -1,6 +1,6 @@
 //! Output formats that each command has.
 
-use super::{Cli, HelpTrade, ReportFormat};
+use super::{CiCommand, Cli, CliCommand, HelpTrade, ReportFormat};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, ValueEnum};
 use std::ffi::OsString;
@@ -11,6 +11,41 @@ const PLAN: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json, ReportFo
 /// Commands with tables, but without findings that have a file and line: `selftest`, `guard eval`, `compare` and `watch`.
 const TABLES: &[ReportFormat] = &[ReportFormat::Text, ReportFormat::Json, ReportFormat::Markdown];
 const REPORTS: &[&str] = &["smoke", "run", "redteam", "score"];
+
+impl CliCommand {
+    /// Returns the formats of the command, also for a format that is given before its name.
+    pub(crate) fn formats(&self) -> &'static [ReportFormat] {
+        match self {
+            CliCommand::Smoke(_) | CliCommand::Run(_) | CliCommand::RedTeam(_) | CliCommand::Score(_) => ReportFormat::value_variants(),
+            CliCommand::Selftest(_) | CliCommand::Guard(_) | CliCommand::Compare(_) | CliCommand::Watch(_) => TABLES,
+            CliCommand::Ci(CiCommand::Plan(_)) => PLAN,
+            CliCommand::Ci(CiCommand::Github(_) | CiCommand::Gitlab(_) | CiCommand::Verdict(_))
+            | CliCommand::Work(_)
+            | CliCommand::Promptfoo(_)
+            | CliCommand::Import(_)
+            | CliCommand::Shrink(_)
+            | CliCommand::Runs(_)
+            | CliCommand::Store(_)
+            | CliCommand::Show(_)
+            | CliCommand::View(_)
+            | CliCommand::Export(_)
+            | CliCommand::Cost(_)
+            | CliCommand::Golden(_)
+            | CliCommand::Chat(_)
+            | CliCommand::Collect(_)
+            | CliCommand::Case(_)
+            | CliCommand::Judge(_)
+            | CliCommand::Init(_)
+            | CliCommand::Tools(_)
+            | CliCommand::World(_)
+            | CliCommand::List(_)
+            | CliCommand::Explain { .. }
+            | CliCommand::Doctor(_)
+            | CliCommand::Completions { .. }
+            | CliCommand::Man => PLAIN,
+        }
+    }
+}
 
 /// Returns the command line, in which every command offers only its own formats.
 pub(crate) fn command_line() -> Command {
@@ -65,7 +100,8 @@ fn format_arg(formats: &'static [ReportFormat]) -> Arg {
 
 #[cfg(test)]
 mod tests {
-    use super::command_line;
+    use super::{Cli, command_line};
+    use clap::Parser;
 
     #[test]
     fn commands_offer_their_own_formats() {
@@ -92,6 +128,9 @@ mod tests {
         ] {
             let parsed = command_line().try_get_matches_from([&["bardo-eval"], args].concat());
             assert_eq!(parsed.is_ok(), is_taken, "{args:?}: {parsed:?}");
+            // The derived command line takes every format, as that of a format before the command does.
+            let cli = Cli::try_parse_from([&["bardo-eval"], args].concat()).expect("a command");
+            assert_eq!(cli.command.formats().contains(&cli.global.format), is_taken, "{args:?}");
         }
     }
 }
