@@ -74,7 +74,7 @@ pub use run_store::{
 };
 pub use selftest::{
     DoseCheck, FaultRow, FaultState, GateRow, PlayedTrials, Selftest, SelftestMode, SelftestProblem, SelftestReport, SelftestSetup,
-    Tripped, play_selftest,
+    TrippedGate, play_selftest,
 };
 pub use shrink::{CaseSize, MeasuredRate, ShrinkError, ShrinkLimits, ShrunkCase, shrink_alone, shrink_case};
 pub use spec::{
