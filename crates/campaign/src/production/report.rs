@@ -74,7 +74,7 @@ pub struct JudgeSpending {
 pub struct BudgetBurn {
     pub budget_usd: f64,
     pub spent_usd: f64,
-    /// Spending at the end of the day if it goes on as until now.
+    /// Spending at the end of the day at the current rate.
     pub forecast_usd: f64,
 }
 
