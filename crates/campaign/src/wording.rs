@@ -47,6 +47,5 @@ async fn judge_wording(judge: &LlmJudge, wording: &WordingChange) -> WordingVerd
 fn quote_start(text: &str) -> String {
     const MAX_QUOTED_CHARS: usize = 80;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut = if line.chars().count() > MAX_QUOTED_CHARS { "…" } else { "" };
-    format!("\"{}{cut}\"", line.chars().take(MAX_QUOTED_CHARS).collect::<String>())
+    format!("\"{}\"", model::shortened(&line, MAX_QUOTED_CHARS))
 }

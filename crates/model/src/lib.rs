@@ -86,7 +86,7 @@ pub use suite::{Case, Suite, SuiteKind};
 pub use tier::{CiRow, LiveRole, Tier, TiersFile};
 pub use tool_listing::ToolListing;
 pub use transcript::{Ending, Event, EventKind, Move, ToolCall, Transcript};
-pub use units::{format_units, parse_units};
+pub use units::{UNLIMITED_AMOUNT, format_units, parse_units};
 pub use user_error::UserError;
 pub use version::{VersionChanges, WorkspaceVersion};
 pub use waiver::CheckWaiver;
