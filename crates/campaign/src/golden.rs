@@ -10,7 +10,7 @@ use store::{Store, StoreError, StoredRun};
 /// Baselines of a workspace, or those that a run would create.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GoldenSet {
-    pub shelves: BTreeMap<GoldenPath, GoldenFile>,
+    pub baselines: BTreeMap<GoldenPath, GoldenFile>,
 }
 
 impl GoldenSet {
@@ -36,9 +36,9 @@ impl GoldenSet {
                 return Ok(());
             }
             seen.insert(unread.trial.case.clone());
-            let shelf = GoldenPath::of(&subject.name, case, answers_of(&transcript, &unread.scores()?));
-            let stamp = || GoldenStamp::of(workspace, &shelf, subject, date);
-            let baseline = golden.shelves.entry(shelf.clone()).or_insert_with(|| GoldenFile { stamp: stamp(), entries: vec![] });
+            let path = GoldenPath::of(&subject.name, case, answers_of(&transcript, &unread.scores()?));
+            let stamp = || GoldenStamp::of(workspace, &path, subject, date);
+            let baseline = golden.baselines.entry(path.clone()).or_insert_with(|| GoldenFile { stamp: stamp(), entries: vec![] });
             baseline.entries.push(GoldenEntry::of(workspace, case, &transcript));
             Ok(())
         })?;
@@ -47,55 +47,55 @@ impl GoldenSet {
 
     /// Returns the subjects that have baselines.
     pub fn subjects(&self) -> BTreeSet<&str> {
-        self.shelves.keys().map(|shelf| shelf.subject.as_str()).collect()
+        self.baselines.keys().map(|path| path.subject.as_str()).collect()
     }
 
     /// Returns the baselines of one subject. Runs are compared with baselines of the same subject only.
     #[must_use]
     pub fn of_subject(&self, subject: &str) -> Self {
-        let own = self.shelves.iter().filter(|(shelf, _)| shelf.subject == subject);
-        Self { shelves: own.map(|(shelf, baseline)| (shelf.clone(), baseline.clone())).collect() }
+        let own = self.baselines.iter().filter(|(path, _)| path.subject == subject);
+        Self { baselines: own.map(|(path, baseline)| (path.clone(), baseline.clone())).collect() }
     }
 
     /// Returns the cases of a baseline file that have no entry, neither there nor among the known failures.
-    pub fn missing_cases<'w>(&self, workspace: &'w Workspace, shelf: &GoldenPath) -> Vec<&'w Case> {
-        let right = shelf.with_answers(GoldenAnswers::Right);
+    pub fn missing_cases<'w>(&self, workspace: &'w Workspace, path: &GoldenPath) -> Vec<&'w Case> {
+        let right = path.with_answers(GoldenAnswers::Right);
         let sides = [GoldenAnswers::Right, GoldenAnswers::KnownFailures].map(|answers| self.entries_by_case(&right.with_answers(answers)));
         let known = |case: &Case| sides.iter().any(|side| side.contains_key(case.id.as_str()));
-        workspace.cases().filter(|case| GoldenPath::of(&shelf.subject, case, GoldenAnswers::Right) == right && !known(case)).collect()
+        workspace.cases().filter(|case| GoldenPath::of(&path.subject, case, GoldenAnswers::Right) == right && !known(case)).collect()
     }
 
     /// Returns the entries of a file by case; the first one, if a case occurs twice.
-    fn entries_by_case(&self, shelf: &GoldenPath) -> HashMap<&str, &GoldenEntry> {
-        let entries = self.shelves.get(shelf).map_or(&[][..], |file| &file.entries);
+    fn entries_by_case(&self, path: &GoldenPath) -> HashMap<&str, &GoldenEntry> {
+        let entries = self.baselines.get(path).map_or(&[][..], |file| &file.entries);
         entries.iter().rev().map(|entry| (entry.case.as_str(), entry)).collect()
     }
 
     /// Returns the status of every baseline, including those that a subject with others lacks.
     pub fn status(&self, workspace: &Workspace, default_subject: &str) -> Vec<BaselineStatus> {
         let mut found: Vec<BaselineStatus> = self
-            .shelves
+            .baselines
             .iter()
-            .map(|(shelf, baseline)| {
+            .map(|(path, baseline)| {
                 let subject = workspace.subject(&baseline.stamp.subject);
-                let now = subject.map(|subject| GoldenStamp::of(workspace, shelf, subject, ""));
+                let now = subject.map(|subject| GoldenStamp::of(workspace, path, subject, ""));
                 let mut stale = match now {
                     Some(now) => baseline.stamp.stale_reasons(&now),
                     None => vec![format!("subject {} no longer exists", baseline.stamp.subject)],
                 };
-                stale.extend(case_changes(workspace, shelf, baseline, self));
-                BaselineStatus { shelf: shelf.clone(), stamp: Some(baseline.stamp.clone()), cases: baseline.entries.len(), stale }
+                stale.extend(case_changes(workspace, path, baseline, self));
+                BaselineStatus { path: path.clone(), stamp: Some(baseline.stamp.clone()), cases: baseline.entries.len(), stale }
             })
             .collect();
-        let subjects = if self.shelves.is_empty() { BTreeSet::from([default_subject]) } else { self.subjects() };
+        let subjects = if self.baselines.is_empty() { BTreeSet::from([default_subject]) } else { self.subjects() };
         let all =
             subjects.into_iter().flat_map(|subject| workspace.cases().map(|case| GoldenPath::of(subject, case, GoldenAnswers::Right)));
-        let is_absent = |shelf: &GoldenPath| {
-            !self.shelves.contains_key(shelf) && !self.shelves.contains_key(&shelf.with_answers(GoldenAnswers::KnownFailures))
+        let is_absent = |path: &GoldenPath| {
+            !self.baselines.contains_key(path) && !self.baselines.contains_key(&path.with_answers(GoldenAnswers::KnownFailures))
         };
         let without: BTreeSet<GoldenPath> = all.filter(is_absent).collect();
-        found.extend(without.into_iter().map(|shelf| BaselineStatus {
-            shelf,
+        found.extend(without.into_iter().map(|path| BaselineStatus {
+            path,
             stamp: None,
             cases: 0,
             stale: vec!["there is no baseline".into()],
@@ -106,17 +106,17 @@ impl GoldenSet {
     /// Compares a run with the baselines, which are of the same subject.
     pub fn diff(&self, workspace: &Workspace, run: &GoldenSet, tolerance: f64) -> GoldenDiff {
         let mut diff = GoldenDiff::default();
-        for (shelf, baseline) in &self.shelves {
-            let sides = [GoldenAnswers::Right, GoldenAnswers::KnownFailures].map(|answers| shelf.with_answers(answers));
-            let Some(new_stamp) = sides.iter().find_map(|side| run.shelves.get(side)).map(|file| &file.stamp) else {
-                diff.not_run.push(shelf.clone());
+        for (path, baseline) in &self.baselines {
+            let sides = [GoldenAnswers::Right, GoldenAnswers::KnownFailures].map(|answers| path.with_answers(answers));
+            let Some(new_stamp) = sides.iter().find_map(|side| run.baselines.get(side)).map(|file| &file.stamp) else {
+                diff.not_run.push(path.clone());
                 continue;
             };
-            diff.notes.extend(baseline.stamp.stale_reasons(new_stamp).into_iter().map(|why| (shelf.clone(), why)));
+            diff.notes.extend(baseline.stamp.stale_reasons(new_stamp).into_iter().map(|why| (path.clone(), why)));
             let after = sides.each_ref().map(|side| (side, run.entries_by_case(side)));
             for before in &baseline.entries {
                 let Some(case) = workspace.case(&before.case) else {
-                    diff.notes.push((shelf.clone(), format!("case {} no longer exists", before.case)));
+                    diff.notes.push((path.clone(), format!("case {} no longer exists", before.case)));
                     continue;
                 };
                 let Some((side, after)) = after.iter().find_map(|(side, entries)| Some((*side, *entries.get(before.case.as_str())?)))
@@ -125,12 +125,12 @@ impl GoldenSet {
                     continue;
                 };
                 if case.hash != before.hash {
-                    diff.notes.push((shelf.clone(), format!("case {} changed; not compared", before.case)));
+                    diff.notes.push((path.clone(), format!("case {} changed; not compared", before.case)));
                     continue;
                 }
-                match shelf.answers {
-                    GoldenAnswers::Right => diff.compare_right(workspace, case, shelf, [before, after], tolerance),
-                    GoldenAnswers::KnownFailures => diff.compare_failure(shelf, side, &before.case),
+                match path.answers {
+                    GoldenAnswers::Right => diff.compare_right(workspace, case, path, [before, after], tolerance),
+                    GoldenAnswers::KnownFailures => diff.compare_failure(path, side, &before.case),
                 }
             }
         }
@@ -146,11 +146,11 @@ fn answers_of(transcript: &Transcript, scores: &[Score]) -> GoldenAnswers {
     }
 }
 
-fn case_changes(workspace: &Workspace, shelf: &GoldenPath, baseline: &GoldenFile, golden: &GoldenSet) -> Vec<String> {
+fn case_changes(workspace: &Workspace, path: &GoldenPath, baseline: &GoldenFile, golden: &GoldenSet) -> Vec<String> {
     let mut changes = vec![];
     // The file of right answers, if there is one, reports the missing cases.
-    let reports_missing = shelf.answers == GoldenAnswers::Right || !golden.shelves.contains_key(&shelf.with_answers(GoldenAnswers::Right));
-    let lacking = if reports_missing { golden.missing_cases(workspace, shelf).len() } else { 0 };
+    let reports_missing = path.answers == GoldenAnswers::Right || !golden.baselines.contains_key(&path.with_answers(GoldenAnswers::Right));
+    let lacking = if reports_missing { golden.missing_cases(workspace, path).len() } else { 0 };
     if lacking > 0 {
         changes.push(format!("{} added", model::count(lacking, "case")));
     }
@@ -168,7 +168,7 @@ fn case_changes(workspace: &Workspace, shelf: &GoldenPath, baseline: &GoldenFile
 /// Baseline file with the reasons why it is stale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BaselineStatus {
-    pub shelf: GoldenPath,
+    pub path: GoldenPath,
     pub stamp: Option<GoldenStamp>,
     pub cases: usize,
     pub stale: Vec<String>,
@@ -193,7 +193,7 @@ pub struct GoldenDiff {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangedCase {
-    pub shelf: GoldenPath,
+    pub path: GoldenPath,
     pub case: String,
     pub changes: Vec<String>,
 }
@@ -201,7 +201,7 @@ pub struct ChangedCase {
 /// Text with the same facts but different wording, and the verdict about its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordingChange {
-    pub shelf: GoldenPath,
+    pub path: GoldenPath,
     pub case: String,
     pub text: RewordedText,
     pub verdict: WordingVerdict,
@@ -231,28 +231,21 @@ pub struct WordingCounts {
 }
 
 impl GoldenDiff {
-    fn compare_right(
-        &mut self,
-        workspace: &Workspace,
-        case: &Case,
-        shelf: &GoldenPath,
-        [before, after]: [&GoldenEntry; 2],
-        tolerance: f64,
-    ) {
+    fn compare_right(&mut self, workspace: &Workspace, case: &Case, path: &GoldenPath, [before, after]: [&GoldenEntry; 2], tolerance: f64) {
         let compared = compare(workspace, case, before, after, tolerance);
         self.compared += 1;
-        let wording = |text| WordingChange { shelf: shelf.clone(), case: before.case.clone(), text, verdict: WordingVerdict::NotAsked };
+        let wording = |text| WordingChange { path: path.clone(), case: before.case.clone(), text, verdict: WordingVerdict::NotAsked };
         self.reworded.extend(compared.reworded.into_iter().map(wording));
         if !compared.changes.is_empty() {
-            self.changed.push(ChangedCase { shelf: shelf.clone(), case: before.case.clone(), changes: compared.changes });
+            self.changed.push(ChangedCase { path: path.clone(), case: before.case.clone(), changes: compared.changes });
         }
     }
 
     /// Counts a known failure. Another wrong answer is no change.
-    fn compare_failure(&mut self, shelf: &GoldenPath, now: &GoldenPath, case: &str) {
+    fn compare_failure(&mut self, path: &GoldenPath, now: &GoldenPath, case: &str) {
         self.compared += 1;
         match now.answers {
-            GoldenAnswers::Right => self.mended.push((shelf.clone(), case.to_owned())),
+            GoldenAnswers::Right => self.mended.push((path.clone(), case.to_owned())),
             GoldenAnswers::KnownFailures => self.known_failures += 1,
         }
     }

@@ -62,7 +62,7 @@ pub use prepare::{
 pub use production::{
     BudgetBurn, DriftReplay, JudgeFactory, JudgeSpending, LatencyRow, ProductionAlert, ProductionReport, ProductionWorker, ReceiptAnswer,
     ReceiptFetcher, ReportWindow, ReviewStep, SettleResult, SpendRow, TraceJudge, TraceReviewer, UsageTable, WorkerStep, draft_from_trace,
-    new_alerts, reference_board, settle_traces,
+    new_alerts, reference_board, settle_traces, time_text,
 };
 pub use queued::{PublishedRun, WorkEnd, WorkerAbilities, WorkerRun, WorkerSetup, WorkspaceFile, watch, work};
 pub use red_team::{
@@ -74,7 +74,7 @@ pub use run_store::{
 };
 pub use selftest::{
     DoseCheck, FaultRow, FaultState, GateRow, PlayedTrials, Selftest, SelftestMode, SelftestProblem, SelftestReport, SelftestSetup,
-    Tripped, play_selftest,
+    TrippedGate, play_selftest,
 };
 pub use shrink::{CaseSize, MeasuredRate, ShrinkError, ShrinkLimits, ShrunkCase, shrink_alone, shrink_case};
 pub use spec::{

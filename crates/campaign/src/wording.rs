@@ -18,9 +18,9 @@ pub async fn judge_wordings(judge: &LlmJudge, diff: &mut GoldenDiff, at_once: us
             let RewordedText { before, after } = &wording.text;
             let change = format!("different meaning: {}, was {}", quote_start(after), quote_start(before));
             let line = [change, format!("the judge: {reason}")].join("  ");
-            match diff.changed.iter_mut().find(|one| one.case == wording.case && one.shelf == wording.shelf) {
+            match diff.changed.iter_mut().find(|one| one.case == wording.case && one.path == wording.path) {
                 Some(changed) => changed.changes.push(line),
-                None => diff.changed.push(ChangedCase { shelf: wording.shelf.clone(), case: wording.case.clone(), changes: vec![line] }),
+                None => diff.changed.push(ChangedCase { path: wording.path.clone(), case: wording.case.clone(), changes: vec![line] }),
             }
         }
         wording.verdict = verdict;
@@ -47,6 +47,5 @@ async fn judge_wording(judge: &LlmJudge, wording: &WordingChange) -> WordingVerd
 fn quote_start(text: &str) -> String {
     const MAX_QUOTED_CHARS: usize = 80;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut = if line.chars().count() > MAX_QUOTED_CHARS { "…" } else { "" };
-    format!("\"{}{cut}\"", line.chars().take(MAX_QUOTED_CHARS).collect::<String>())
+    format!("\"{}\"", model::shortened(&line, MAX_QUOTED_CHARS))
 }

@@ -200,8 +200,6 @@ pub(crate) fn write_folder<'f>(root: &Path, files: impl IntoIterator<Item = (&'f
     Ok(written)
 }
 
-/// Writes a text. A regular file is replaced in one step, so that readers never see a part of it and a failure leaves it as it was; a link
-/// stays and its target is replaced. A device, pipe or open descriptor is written to as it is.
 /// Writes a new file that only its owner can read.
 pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     remove_if_exists(path)?;
@@ -212,6 +210,8 @@ pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
+/// Writes a text. A regular file is replaced in one step, so that readers never see a part of it and a failure leaves it as it was; a link
+/// stays and its target is replaced. A device, pipe or open descriptor is written to as it is.
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     write_streamed(path, |out| out.write_all(text.as_bytes()))
 }
@@ -491,7 +491,7 @@ pub(crate) struct LockedFolder {
 
 /// Name of the locked file in a folder.
 const FOLDER_LOCK: &str = "lock";
-/// Attempts to make a folder. One is in vain only if another process takes the new folder for that of a killed one.
+/// Attempts to make a folder. An attempt fails only if another process takes the new folder for that of a killed one.
 const FOLDER_ATTEMPTS: usize = 5;
 
 impl LockedFolder {

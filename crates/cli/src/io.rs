@@ -46,7 +46,7 @@ impl CliOutput {
         }
     }
 
-    /// Tells the user if a command uses the embedded workspace for want of another.
+    /// Tells the user if a command uses the embedded workspace because there is no other.
     pub(crate) fn note_default_workspace(&self) {
         if self.embedded_by_default {
             self.print_message(

@@ -114,7 +114,7 @@ impl OpenedRun {
     }
 
     fn read_trial(&self, position: &TrialPosition) -> Result<LoadedTrial, UserError> {
-        let removed = || UserError::without_remedy(format!("trial {} was removed meanwhile", position.id.short()));
+        let removed = || UserError::without_remedy(format!("trial {} was removed", position.id.short()));
         let (trial, transcript, scores) = self.store.read_transcript(self.run.run, position.n)?.ok_or_else(removed)?;
         let output = self.store.agent_output(self.run.run, position.n)?;
         Ok(LoadedTrial { run: self.short_id().to_owned(), seed: trial.seed, transcript, scores, output })

@@ -334,7 +334,7 @@ struct OpenTraces {
 
 #[derive(Default)]
 struct BufferedTrace {
-    spans: Vec<otlp_span::TraceSpan>,
+    spans: Vec<otlp_span::OtlpSpan>,
     bytes: usize,
     touched: u64,
 }
@@ -347,7 +347,7 @@ fn trace_key(trace: &str) -> u64 {
 }
 
 impl OpenTraces {
-    fn add(&mut self, trace: String, span: otlp_span::TraceSpan) {
+    fn add(&mut self, trace: String, span: otlp_span::OtlpSpan) {
         let size = span.size();
         self.clock += 1;
         self.bytes += size;

@@ -16,7 +16,7 @@ pub use hardening::hide_process;
 pub use launcher_process::run_launcher;
 pub use request::{FileGrants, LaunchRequest, ProgramConfinement, ResourceLimits};
 pub use sandbox_mode::{SandboxChoice, SandboxError, SandboxMode};
-pub use spawn::{LaunchedProgram, Lifeline, ProgramInput, ProgramLaunch, enable_launcher};
+pub use spawn::{LaunchedProgram, LauncherConnection, ProgramInput, ProgramLaunch, enable_launcher};
 pub use started_programs::with_started_programs;
 
 /// Hidden first argument with which our binary becomes the launcher.

@@ -41,12 +41,12 @@ pub struct LaunchedProgram {
     pub stdin: Option<ChildStdin>,
     pub stdout: ChildStdout,
     pub stderr: ChildStderr,
-    pub lifeline: Lifeline,
+    pub lifeline: LauncherConnection,
 }
 
 /// Connection to the launcher. When it closes, also because this process was killed, the launcher ends the program.
 #[derive(Debug)]
-pub struct Lifeline {
+pub struct LauncherConnection {
     _started: StartedProgram,
     #[cfg(target_os = "linux")]
     _socket: Option<tokio::net::UnixStream>,
@@ -74,17 +74,17 @@ impl LaunchedProgram {
         });
         let (mut child, started) = spawn(command, launch)?;
         let stdin = child.stdin().take();
-        Self::with_pipes(child, stdin, Lifeline::without_launcher(started))
+        Self::with_pipes(child, stdin, LauncherConnection::without_launcher(started))
     }
 
-    fn with_pipes(mut child: Box<dyn ChildWrapper>, stdin: Option<ChildStdin>, lifeline: Lifeline) -> io::Result<Self> {
+    fn with_pipes(mut child: Box<dyn ChildWrapper>, stdin: Option<ChildStdin>, lifeline: LauncherConnection) -> io::Result<Self> {
         let missing = || io::Error::other("a pipe is missing");
         let (stdout, stderr) = (child.stdout().take().ok_or_else(missing)?, child.stderr().take().ok_or_else(missing)?);
         Ok(Self { child, stdin, stdout, stderr, lifeline })
     }
 }
 
-impl Lifeline {
+impl LauncherConnection {
     fn without_launcher(started: StartedProgram) -> Self {
         Self {
             _started: started,
@@ -110,7 +110,7 @@ fn spawn(mut command: Command, launch: &ProgramLaunch<'_>) -> io::Result<(Box<dy
 
 #[cfg(target_os = "linux")]
 mod launched {
-    use super::{LaunchedProgram, Lifeline, ProgramInput, ProgramLaunch, spawn};
+    use super::{LaunchedProgram, LauncherConnection, ProgramInput, ProgramLaunch, spawn};
     use crate::LAUNCHER_ARGUMENT;
     use crate::request::LaunchReply;
     use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
@@ -152,7 +152,9 @@ mod launched {
             let _ = child.start_kill();
         }
         match reply? {
-            LaunchReply::Started => LaunchedProgram::with_pipes(child, stdin, Lifeline { _started: started, _socket: Some(socket) }),
+            LaunchReply::Started => {
+                LaunchedProgram::with_pipes(child, stdin, LauncherConnection { _started: started, _socket: Some(socket) })
+            }
             LaunchReply::Failed(why) => Err(io::Error::other(why)),
         }
     }

@@ -88,7 +88,7 @@ pub use tier::{CiRow, LiveRole, Tier, TiersFile};
 pub use time_text::{StatedDeadline, parse_duration_ms, parse_instant_ms, parse_unix_s};
 pub use tool_listing::ToolListing;
 pub use transcript::{Ending, Event, EventKind, Move, ToolCall, Transcript};
-pub use units::{format_units, parse_units};
+pub use units::{UNLIMITED_AMOUNT, format_units, parse_units};
 pub use user_error::UserError;
 pub use version::{VersionChanges, WorkspaceVersion};
 pub use waiver::CheckWaiver;

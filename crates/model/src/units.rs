@@ -4,6 +4,9 @@ use crate::decimal::Decimal;
 use alloy_primitives::U256;
 use std::fmt;
 
+/// 2^256 - 1, the amount of an unlimited allowance.
+pub const UNLIMITED_AMOUNT: &str = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
+
 /// Parses whole tokens into base units. Ambiguous notation is refused: returns `None` for signs, separators, exponents and more places
 /// than the token has decimals.
 pub fn parse_units(text: &str, decimals: u8) -> Option<U256> {

@@ -1,9 +1,6 @@
 //! Formats base units as token amounts.
 
-use model::{Workspace, WorldFile, format_units};
-
-/// 2^256 - 1.
-const UNLIMITED: &str = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
+use model::{UNLIMITED_AMOUNT, Workspace, WorldFile, format_units};
 
 #[derive(Debug, Clone, Copy)]
 pub struct AmountFormatter<'w> {
@@ -20,7 +17,7 @@ impl AmountFormatter<'_> {
     /// Formats an amount: `250.5 USDC`, or base units if the decimals are unknown.
     pub fn amount(&self, chain: u64, asset: &str, base: &str) -> String {
         match self.decimals(chain, asset) {
-            _ if base == UNLIMITED => format!("unlimited {asset}"),
+            _ if base == UNLIMITED_AMOUNT => format!("unlimited {asset}"),
             Some(decimals) => format!("{} {asset}", format_units(base, decimals)),
             None => format!("{base} base units of {asset}"),
         }
@@ -30,7 +27,7 @@ impl AmountFormatter<'_> {
     pub fn change(&self, chain: u64, asset: &str, before: &str, after: &str) -> String {
         let decimals = self.decimals(chain, asset);
         let plain = |base: &str| match decimals {
-            _ if base == UNLIMITED => "unlimited".to_owned(),
+            _ if base == UNLIMITED_AMOUNT => "unlimited".to_owned(),
             Some(decimals) => format_units(base, decimals),
             None => base.to_owned(),
         };

@@ -14,6 +14,9 @@ use model::{Location, OpenAiApi, Problem, Workspace, WorkspaceFiles};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
+/// Characters of a prompt that a message shows.
+const MAX_LABEL_CHARS: usize = 40;
+
 /// Files of a workspace, and what of the config is not in them.
 #[derive(Debug, Default)]
 pub struct ImportedSuite {
@@ -95,7 +98,9 @@ impl Importer {
         let name = format!("prompt-{}", n + 1);
         let parts = match prompt_parts(prompt) {
             Ok(parts) => parts,
-            Err(reason) => return self.leave_out(&suite.at(), format!("the prompt {:?}", shortened(&prompt.label)), reason),
+            Err(reason) => {
+                return self.leave_out(&suite.at(), format!("the prompt {:?}", model::shortened(&prompt.label, MAX_LABEL_CHARS)), reason);
+            }
         };
         let before = self.cases.len();
         for test in &suite.tests {
@@ -318,9 +323,4 @@ fn file_name(name: &str) -> String {
 fn case_id(label: &str) -> String {
     let id = file_name(label).replace('-', "_");
     if id.starts_with(|c: char| c.is_ascii_alphabetic()) { id } else { format!("test_{id}") }
-}
-
-fn shortened(text: &str) -> String {
-    const MAX_CHARS: usize = 40;
-    text.chars().take(MAX_CHARS).collect()
 }

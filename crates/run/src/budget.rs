@@ -188,8 +188,8 @@ impl BudgetReservation {
         self.budget.close(self.ceiling, Money::ZERO);
     }
 
-    /// Settles the actual cost and returns the amount charged. A cost above the ceiling is impossible: the request has not so many bytes
-    /// or allows not so many tokens. The ceiling is charged, and no further call is paid.
+    /// Settles the actual cost and returns the amount charged. A cost above the ceiling is impossible: the request has fewer bytes and
+    /// allows fewer tokens. The ceiling is charged, and no further call is paid.
     pub fn settle(mut self, cost: Money) -> Money {
         self.open = false;
         if self.is_impossible(cost) {

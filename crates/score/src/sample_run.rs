@@ -69,6 +69,11 @@ pub(crate) fn called(call: u32, tool: &str, args: Value) -> SampleStep {
     ("trader", EventKind::Called { call, tool: tool.into(), args })
 }
 
+/// Returns a call of the first agent without arguments.
+pub(crate) fn called_by_assistant(call: u32, tool: &str) -> SampleStep {
+    ("assistant", EventKind::Called { call, tool: tool.into(), args: Value::Object(Map::new()) })
+}
+
 pub(crate) fn answered(call: u32, value: Value) -> SampleStep {
     ("trader", EventKind::Answered { call, answer: ToolAnswer::Result(value) })
 }

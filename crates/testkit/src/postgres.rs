@@ -98,11 +98,6 @@ impl PostgresServer {
         drop(self.send("stop"));
     }
 
-    /// Starts a server that was stopped.
-    pub fn start_again(&self) {
-        drop(self.send("start"));
-    }
-
     /// Starts a replica that follows the server and returns the URL of a database on it.
     ///
     /// # Panics

@@ -15,7 +15,7 @@ fn english(text: &str) -> GoalText {
 }
 
 #[test]
-#[allow(clippy::disallowed_methods, reason = "the test reads our own sources")]
+#[expect(clippy::disallowed_methods, reason = "the test reads our own sources")]
 fn every_strategy_file_is_in_the_table() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/strategies");
     let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());

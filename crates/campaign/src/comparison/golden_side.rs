@@ -11,8 +11,8 @@ use std::time::Duration;
 /// Returns the baselines of one subject: which cases were right, and which were known failures.
 pub fn golden_side<'w>(workspace: &'w Workspace, golden: &GoldenSet, subject: &SubjectFile) -> ComparedSide<'w> {
     let mut readings = RunSide::new(workspace);
-    for (shelf, file) in &golden.of_subject(&subject.name).shelves {
-        let passed = match shelf.answers {
+    for (path, file) in &golden.of_subject(&subject.name).baselines {
+        let passed = match path.answers {
             GoldenAnswers::Right => true,
             GoldenAnswers::KnownFailures => false,
         };
@@ -39,8 +39,8 @@ pub fn golden_side<'w>(workspace: &'w Workspace, golden: &GoldenSet, subject: &S
 /// Returns the tools, agents, skills and cases that changed since the baselines of a subject were made.
 pub fn golden_changes(workspace: &Workspace, golden: &GoldenSet, subject: &SubjectFile) -> WorkspaceChanges {
     let mut changes = WorkspaceChanges::default();
-    for (shelf, file) in &golden.of_subject(&subject.name).shelves {
-        let now = GoldenStamp::of(workspace, shelf, subject, "");
+    for (path, file) in &golden.of_subject(&subject.name).baselines {
+        let now = GoldenStamp::of(workspace, path, subject, "");
         changes.tools.extend(differing(&file.stamp.tools, &now.tools));
         changes.agents.extend(differing(&file.stamp.agents, &now.agents));
         changes.skills.extend(differing(&file.stamp.skills, &now.skills));

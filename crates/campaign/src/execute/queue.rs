@@ -21,7 +21,7 @@ pub(super) struct TrialQueue {
 }
 
 impl TrialQueue {
-    /// Returns the queue of all trials but those that ended before and those in `first`, which are run outside of it.
+    /// Returns the queue of all trials except those that ended before and those in `first`, which are run outside of it.
     pub(super) fn new(prepared: &PreparedRun, handle: &RunHandle, first: &[u64]) -> Self {
         let plan = prepared.plan();
         let ahead = Semaphore::new(MAX_TRIALS_AHEAD.max(2 * plan.spec().options.concurrency));

@@ -17,7 +17,7 @@ pub use judged_share::{JudgeFactory, ReviewStep, TraceReviewer};
 pub use monitor::{DriftReplay, ProductionAlert, new_alerts};
 pub use receipts::{ReceiptAnswer, ReceiptFetcher};
 pub use reference::reference_board;
-pub use report::{BudgetBurn, JudgeSpending, ProductionReport, ReportWindow};
+pub use report::{BudgetBurn, JudgeSpending, ProductionReport, ReportWindow, time_text};
 pub use trace_draft::draft_from_trace;
 pub use trace_judge::{SettleResult, TraceJudge, settle_traces};
 pub use usage::{LatencyRow, SpendRow, UsageTable};

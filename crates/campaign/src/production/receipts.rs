@@ -41,7 +41,7 @@ impl ReceiptFetcher {
         let wallets = &workspace.production.wallets;
         if wallets.is_empty() {
             let remedy = "list the addresses of the agents as wallets in production.yaml";
-            return Err(UserError::new("an RPC is of no use without wallets: no transaction would be known as the agents' own", remedy));
+            return Err(UserError::new("an RPC needs wallets, otherwise no transaction counts as the agents' own", remedy));
         }
         let book = registry_book(workspace, chain, wallets);
         let book = book.ok_or_else(|| UserError::new(format!("the workspace does not know chain {chain}"), "add registry/NAME.yaml"))?;

@@ -74,7 +74,7 @@ pub struct JudgeSpending {
 pub struct BudgetBurn {
     pub budget_usd: f64,
     pub spent_usd: f64,
-    /// Spending at the end of the day if it goes on as until now.
+    /// Spending at the end of the day at the current rate.
     pub forecast_usd: f64,
 }
 
@@ -250,10 +250,10 @@ fn evidence_gaps(workspace: &Workspace, store: &ProductionStore, now_s: u64, fro
     let overdue = store.overdue_traces(due_s * 1000)?;
     if overdue > 0 {
         let traces = model::count(usize::try_from(overdue).unwrap_or(usize::MAX), "trace");
-        gaps.push(format!("{traces} should be decided since {}", time_of(due_s)));
+        gaps.push(format!("{traces} should be decided since {}", time_text(due_s)));
     }
     if let Some(until) = store.mark(StoreMark::RemovedUntil)?.filter(|until| *until >= from_s) {
-        gaps.push(format!("traces that arrived until {} were removed for their size", time_of(until)));
+        gaps.push(format!("traces that arrived until {} were removed for their size", time_text(until)));
     }
     let lost = store.incomplete_drops(from_s.saturating_mul(1000))?;
     if lost > 0 {
@@ -261,11 +261,11 @@ fn evidence_gaps(workspace: &Workspace, store: &ProductionStore, now_s: u64, fro
         gaps.push(format!("spans of {traces} were refused, and nothing else can be read there"));
     }
     for outage in store.outages(from_s, MAX_REASONS)? {
-        gaps.push(format!("no collector worked from {} to {}", time_of(outage.from_s), time_of(outage.to_s)));
+        gaps.push(format!("no collector worked from {} to {}", time_text(outage.from_s), time_text(outage.to_s)));
     }
     match store.mark(StoreMark::Worked)? {
         Some(worked) if worked.saturating_add(MAX_SILENCE_S) >= now_s => {}
-        Some(worked) => gaps.push(format!("no collector has worked since {}", time_of(worked))),
+        Some(worked) => gaps.push(format!("no collector has worked since {}", time_text(worked))),
         None => gaps.push("no collector has worked on the file".to_owned()),
     }
     Ok(gaps)
@@ -277,13 +277,14 @@ fn has_known_sample(rates: &SamplingRates) -> bool {
     rates.key.prefix().is_empty() && all.any(|rate| rate < 1.0)
 }
 
-fn time_of(at_s: u64) -> String {
+/// Returns a UTC time in seconds, as `2026-11-18T12:00:00Z`.
+pub fn time_text(at_s: u64) -> String {
     humantime::format_rfc3339_seconds(std::time::UNIX_EPOCH + std::time::Duration::from_secs(at_s)).to_string()
 }
 
 /// Returns the UTC date of a time, as `2026-11-18`.
 fn day_of(at_s: u64) -> String {
-    time_of(at_s).chars().take(10).collect()
+    time_text(at_s).chars().take(10).collect()
 }
 
 #[cfg(test)]

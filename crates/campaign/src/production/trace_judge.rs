@@ -230,7 +230,7 @@ pub fn settle_traces(
         }
         has_grown |= store.decide(&decisions, now_ms)? < decisions.len() as u64;
         if has_grown {
-            // Those that grew meanwhile settle later.
+            // Traces that grew since settle later.
             break;
         }
     }

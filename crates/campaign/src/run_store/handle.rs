@@ -153,11 +153,6 @@ impl RunHandle {
         if summary.is_complete() { summary.record.short() } else { self.short_id() }
     }
 
-    /// Returns the key of the run in the store.
-    pub fn run_key(&self) -> i64 {
-        self.run
-    }
-
     /// Returns the number of trials that ended before this process started.
     pub fn ended_before(&self) -> u64 {
         self.ended.len() as u64

@@ -4,7 +4,7 @@ use super::dose::check_dose;
 use super::endings::check_endings;
 use super::play::{FaultTrials, PlayedTrials, SelftestMode, allows_no_miss, is_in_quick_selftest};
 use super::problem::SelftestProblem;
-use super::report::{DoseCheck, FaultRow, FaultState, GateRow, SelftestReport, Tripped};
+use super::report::{DoseCheck, FaultRow, FaultState, GateRow, SelftestReport, TrippedGate};
 use super::tier_bench::{FaultyTrials, TierBench, worst_verdicts};
 use crate::execute::ScriptedTrial;
 use model::suite::ExpectedCalls;
@@ -91,7 +91,7 @@ fn judge_fault<'p>(
             if verdict == Verdict::Missed && !is_predicted {
                 problems.push(SelftestProblem::Unpredicted { fault: fault.id, tier: bench.tier, gate: gate.id.value.clone() });
             }
-            tripped.push(Tripped { gate: gate.id.value.clone(), tier: bench.tier, verdict });
+            tripped.push(TrippedGate { gate: gate.id.value.clone(), tier: bench.tier, verdict });
         }
         let primary: Vec<&&Gate> = gates.iter().filter(of_tier).filter(|gate| *gate.scorer == fault.primary).collect();
         if primary.is_empty() {

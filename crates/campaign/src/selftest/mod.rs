@@ -14,4 +14,4 @@ mod tier_bench;
 pub use judge::Selftest;
 pub use play::{PlayedTrials, SelftestMode, SelftestSetup, play_selftest};
 pub use problem::SelftestProblem;
-pub use report::{DoseCheck, FaultRow, FaultState, GateRow, SelftestReport, Tripped};
+pub use report::{DoseCheck, FaultRow, FaultState, GateRow, SelftestReport, TrippedGate};

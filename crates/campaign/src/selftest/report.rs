@@ -21,7 +21,7 @@ pub struct FaultRow {
     /// Cases in which it was committed.
     pub cases: usize,
     pub state: FaultState,
-    pub tripped: Vec<Tripped>,
+    pub tripped: Vec<TrippedGate>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub enum FaultState {
 
 /// Gate that a fault trips.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tripped {
+pub struct TrippedGate {
     pub gate: String,
     pub tier: u64,
     pub verdict: Verdict,

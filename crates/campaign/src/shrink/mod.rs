@@ -37,7 +37,7 @@ pub enum ShrinkError {
     Twin(String),
     #[error("the text of {0} was worded by a model while the trial ran")]
     WordedByModel(String),
-    #[error("{0} is no attack of a probe of this workspace, so its text is not known apart from its scenario")]
+    #[error("{0} is not an attack of a probe of this workspace, so its text cannot be separated from its scenario")]
     NoProbe(String),
     #[error("{case} did not fail in {}: nothing to shrink", model::count(usize::try_from(*of).unwrap_or(usize::MAX), "trial"))]
     DoesNotFail { case: String, of: u64 },

@@ -55,7 +55,7 @@ pub(super) struct ShrinkSearch<'w> {
     causes: ReproducedFailure,
     first: MeasuredRate,
     rule: AcceptanceRule,
-    /// The reference passes the original, so it must pass every candidate: otherwise the case would fail for everybody.
+    /// The reference passes the original, so it must pass every candidate: otherwise the case would fail for every agent.
     is_fair: bool,
     before: CaseSize,
     /// Accepted candidates, the smallest last. The first one is the original.
@@ -144,7 +144,7 @@ impl<'w> ShrinkSearch<'w> {
         Ok(rate.failed >= needed)
     }
 
-    /// Measures the smallest candidate. One that was accepted by chance and fails no more gives way to the one before it.
+    /// Measures the smallest candidate. If it no longer fails, measures the one before it.
     pub(super) async fn finish(mut self, subject: &str) -> Result<ShrunkCase, ShrinkError> {
         while let Some((text, case)) = self.accepted.pop() {
             let mut rate = MeasuredRate::default();

@@ -3,7 +3,7 @@
 use super::{FORMAT, escape_control};
 use crate::exit::ExitKind;
 use ::score::drift::DriftAlarm;
-use campaign::{LatencyRow, ProductionReport, SpendRow};
+use campaign::{LatencyRow, ProductionReport, SpendRow, time_text};
 use model::{GateBound, GateWindow, Verdict};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -177,10 +177,6 @@ fn tables(shown: &WatchReport<'_>) -> Vec<WatchTable> {
     }
     tables.retain(|table| !table.rows.is_empty());
     tables
-}
-
-fn time_text(at_s: u64) -> String {
-    humantime::format_rfc3339_seconds(std::time::UNIX_EPOCH + std::time::Duration::from_secs(at_s)).to_string()
 }
 
 fn heading(shown: &WatchReport<'_>) -> String {

@@ -5,7 +5,7 @@ use super::{FORMAT, table};
 use crate::args::ReportFormat;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
-use campaign::{DoseCheck, FaultRow, FaultState, SelftestMode, SelftestReport, Tripped};
+use campaign::{DoseCheck, FaultRow, FaultState, SelftestMode, SelftestReport, TrippedGate};
 use model::Verdict;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ fn markdown(report: &SelftestReport, elapsed: Duration) -> String {
 }
 
 fn json_text(report: &SelftestReport, exit: ExitKind) -> String {
-    let tripped = |one: &Tripped| json!({ "gate": one.gate, "tier": one.tier, "verdict": one.verdict });
+    let tripped = |one: &TrippedGate| json!({ "gate": one.gate, "tier": one.tier, "verdict": one.verdict });
     let faults: Vec<Value> = report
         .faults
         .iter()

@@ -110,28 +110,33 @@ fn providers_transforms_and_metrics_work_together() {
     assert_eq!(results["results"]["prompts"][1]["metrics"]["namedScores"]["doubled"], 0.5, "0.5 * 2 over two tests of this column");
 }
 
-/// Each script is ended within twice its deadline, the run goes on, and the test is in error with its reason.
+/// Each script is ended, the test is in error with its reason, and the test after it is decided.
 #[test]
 fn hostile_scripts_are_contained() {
-    let deadline = 400;
+    // Without a reason: memory or time ends the script, whichever is used up first.
     let scripts = [
-        ("loop", "while (true) {}", "took longer than 400 ms"),
-        ("caught loop", "try { while (true) {} } catch (e) { while (true) {} }", "took longer than 400 ms"),
+        ("loop", "while (true) {}", "took longer than 1000 ms"),
+        ("caught loop", "try { while (true) {} } catch (e) { while (true) {} }", "took longer than 1000 ms"),
         ("native loop", "return JSON.stringify(new Array(6e7)).length > new Array(1e8).join('x').length", "was stopped"),
-        ("regex bomb", "return /^(a+)+$/.test('a'.repeat(40) + 'b')", "took longer than 400 ms"),
+        ("regex bomb", "return /^(a+)+$/.test('a'.repeat(40) + 'b')", "took longer than 1000 ms"),
         (
             "memory",
             "const a = []; while (a.length < 16) a.push(new Uint8Array(256 * 1024 ** 2)); return a.length > 0",
             "more than 64 MiB of memory",
         ),
+        ("array", "return new Array(4 * 1024 ** 3 / 8).fill(1.5).length > 0", ""),
+        ("buffer", "return new ArrayBuffer(4 * 1024 ** 3).byteLength > 0", ""),
+        ("string", "return 'x'.repeat(2 ** 29).repeat(7).length > 0", ""),
+        ("sort", "return new Array(2 ** 32 - 1).fill(0).sort().length > 0", ""),
         ("recursion", "function f() { return f() + 1 } return f() > 0", "Maximum call stack size exceeded"),
         ("process", "return process.env.HOME !== ''", "process is not defined"),
         ("require", "return require('fs') !== null", "require is not defined"),
         ("fetch", "return fetch('http://127.0.0.1:1/')", "fetch is not defined"),
         ("global", "return Function('return this')()", "which is not a boolean"),
+        ("exit", "return Function('return this')().process.exit(0)", "cannot read property"),
         (
             "pollution",
-            "Object.prototype.pass = true; Array.prototype.includes = () => true; globalThis.x = 1; return 'no verdict'",
+            "Object.assign(Object.prototype, { pass: true, score: 1, reason: 'x' }); Array.prototype.includes = () => true; globalThis.x = 1; return 'no verdict'",
             "which is not a boolean",
         ),
     ];
@@ -142,21 +147,20 @@ fn hostile_scripts_are_contained() {
             "  - {{ description: {name}, assert: [{{ type: javascript, value: {} }}] }}\n",
             serde_json::to_string(&format!("{source}\n;")).unwrap()
         ));
-        let clean = "typeof x === 'undefined' && ({}).pass === undefined && ![1].includes(2)";
+        let clean = "typeof x === 'undefined' && typeof process === 'undefined' && typeof fetch === 'undefined' && ({}).pass === undefined && ![1].includes(2)";
         config.push_str(&format!("  - {{ description: after {name}, assert: [{{ type: javascript, value: \"{clean}\" }}] }}\n"));
     }
     folder.write("c.yaml", &config);
     let begin = Instant::now();
-    folder.run(&["run", "c.yaml", "-j", "1", "--script-timeout", "400", "-o", "r.json"]).assert_exit(3);
+    folder.run(&["run", "c.yaml", "-j", "1", "--script-timeout", "1000", "-o", "r.json"]).assert_exit(3);
     let took = begin.elapsed();
     let rows = rows(&folder, "r.json");
     for (name, _, reason) in scripts {
         let bad = row(&rows, name);
         assert_eq!(bad["failureReason"], 2, "{name}: {bad}");
-        assert!(bad["error"].as_str().unwrap().contains(reason), "{name}: {}", bad["error"]);
+        assert!(bad["error"].as_str().is_some_and(|why| !why.is_empty() && why.contains(reason)), "{name}: {}", bad["error"]);
         let after = row(&rows, &format!("after {name}"));
         assert_eq!(after["success"], true, "after {name}: {after}");
     }
-    // Five scripts run to their deadline, and each may take twice as long; the rest, and the start of processes, is far below.
-    assert!(took < Duration::from_millis(5 * 2 * deadline + 5_000), "{took:?}");
+    assert!(took < Duration::from_secs(180), "{took:?}");
 }

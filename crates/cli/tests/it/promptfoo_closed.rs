@@ -85,33 +85,6 @@ fn a_script_cannot_fake_the_verdict_of_others() {
     assert!(honest.iter().all(|row| row["success"] == false), "{results:#}");
 }
 
-/// Each limit is kept alone: within twice the deadline, and the tests before and after are decided.
-#[test]
-fn every_hostile_script_ends_within_twice_its_deadline() {
-    let folder = TestFolder::new();
-    let deadline = 1_000;
-    for source in [
-        "while (true) {}\n;",
-        "JSON.stringify(new Array(6e7)).length > new Array(1e8).join('x').length",
-        "/^(a+)+$/.test('a'.repeat(40) + 'b')",
-        "const a = []; while (true) a.push(new Uint8Array(256 * 1024 ** 2))\n;",
-        "(function f() { return f() + 1 })() > 0",
-        "'x'.repeat(2 ** 29).repeat(7).length > 0",
-        "new Array(2 ** 32 - 1).fill(0).sort().length > 0",
-    ] {
-        let script = serde_json::to_string(source).unwrap();
-        folder.write("c.yaml", format!("prompts: [hi]\nproviders: [echo]\ntests:\n  - {{ description: hostile, assert: [{{ type: javascript, value: {script} }}] }}\n  - {{ assert: [{{ type: javascript, value: 'true' }}] }}\n"));
-        let begin = std::time::Instant::now();
-        folder.run(&["run", "c.yaml", "-j", "1", "--script-timeout", "1000", "-o", "r.json"]).assert_exit(3);
-        let took = begin.elapsed();
-        let results: Value = serde_json::from_str(&folder.read("r.json")).unwrap();
-        let rows = &results["results"]["results"];
-        assert_eq!((&rows[0]["failureReason"], &rows[1]["success"]), (&2.into(), &true.into()), "{source}: {results:#}");
-        // The start of the program and of two processes is in it.
-        assert!(took < std::time::Duration::from_millis(2 * deadline + 1_500), "{source}: {took:?}");
-    }
-}
-
 #[test]
 fn results_are_compared_and_kept_as_a_baseline() {
     let folder = TestFolder::new();

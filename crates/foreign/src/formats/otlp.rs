@@ -4,7 +4,7 @@ use super::ItemError;
 use super::otlp_attributes::{SpanRole, attributes, first_of, span_role, tool_name};
 use super::otlp_calls::LayeredCalls;
 use super::otlp_messages::{SpanCall, chat_messages, plain_text};
-use super::otlp_span::{TraceSpan, failure_text, is_failed, trace_span};
+use super::otlp_span::{OtlpSpan, failure_text, is_failed, trace_span};
 use crate::builder::{AGENT, RecordingIdentity, TranscriptBuilder};
 use crate::content::{ContentText, list, result_value, string};
 use crate::problem::LogPlace;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const MAX_DEPTH: usize = 64;
 
 /// Returns the spans of one element of `resourceSpans`, each with its trace id.
-pub(crate) fn spans_of(resource: Value) -> Vec<(String, TraceSpan)> {
+pub(crate) fn spans_of(resource: Value) -> Vec<(String, OtlpSpan)> {
     let mut found = vec![];
     let scopes = match resource {
         Value::Object(mut members) => members.remove("scopeSpans").or_else(|| members.remove("instrumentationLibrarySpans")),
@@ -34,7 +34,7 @@ pub(crate) fn spans_of(resource: Value) -> Vec<(String, TraceSpan)> {
 }
 
 /// Makes a recording of the spans of a trace by the conventions alone.
-pub(super) fn read_conventions(trace: &str, mut spans: Vec<TraceSpan>, at: &LogPlace) -> Result<LogRecording, ItemError> {
+pub(super) fn read_conventions(trace: &str, mut spans: Vec<OtlpSpan>, at: &LogPlace) -> Result<LogRecording, ItemError> {
     spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
     let roles: Vec<SpanRole> = spans.iter().map(|span| span_role(&span.name, &span.attributes)).collect();
     if roles.iter().all(|role| *role == SpanRole::Other) {
@@ -51,7 +51,7 @@ pub(super) fn read_conventions(trace: &str, mut spans: Vec<TraceSpan>, at: &LogP
     Ok(recording)
 }
 
-fn identity_of(trace: &str, spans: &[TraceSpan], roles: &[SpanRole]) -> RecordingIdentity {
+fn identity_of(trace: &str, spans: &[OtlpSpan], roles: &[SpanRole]) -> RecordingIdentity {
     let text = |key: &str| spans.iter().find_map(|span| span.attributes.get(key)).and_then(Value::as_str).map(str::to_owned);
     let first = |keys: &[&str]| keys.iter().find_map(|key| text(key));
     let subject = first(&["gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id", "gen_ai.agent.name"]);
@@ -69,7 +69,7 @@ fn identity_of(trace: &str, spans: &[TraceSpan], roles: &[SpanRole]) -> Recordin
 }
 
 /// Returns the events `gen_ai.evaluation.result` of a span.
-pub(super) fn evaluations(span: &TraceSpan) -> Vec<SourceVerdict> {
+pub(super) fn evaluations(span: &OtlpSpan) -> Vec<SourceVerdict> {
     let mut found = vec![];
     for event in list(&span.written, "events").iter().filter(|event| string(event, "name") == Some("gen_ai.evaluation.result")) {
         let fields = attributes(event);
@@ -98,7 +98,7 @@ struct SpanAgent {
 
 /// Walk over the tree of spans, in the order of time.
 struct TraceWalk<'s> {
-    spans: &'s [TraceSpan],
+    spans: &'s [OtlpSpan],
     roles: &'s [SpanRole],
     children: BTreeMap<&'s str, Vec<usize>>,
     visited: BTreeSet<usize>,
@@ -115,7 +115,7 @@ struct TraceWalk<'s> {
 }
 
 impl<'s> TraceWalk<'s> {
-    fn new(spans: &'s [TraceSpan], roles: &'s [SpanRole]) -> Self {
+    fn new(spans: &'s [OtlpSpan], roles: &'s [SpanRole]) -> Self {
         let mut children: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (at, span) in spans.iter().enumerate() {
             if let Some(parent) = &span.parent {
@@ -149,7 +149,7 @@ impl<'s> TraceWalk<'s> {
     /// Returns the spans without a parent in the trace.
     fn roots(&self) -> Vec<usize> {
         let known: BTreeSet<&str> = self.spans.iter().map(|span| span.id.as_str()).collect();
-        let is_root = |span: &TraceSpan| span.parent.as_deref().is_none_or(|parent| !known.contains(parent));
+        let is_root = |span: &OtlpSpan| span.parent.as_deref().is_none_or(|parent| !known.contains(parent));
         (0..self.spans.len()).filter(|at| is_root(&self.spans[*at])).collect()
     }
 
@@ -219,7 +219,7 @@ impl<'s> TraceWalk<'s> {
     }
 
     /// Adds what a chat span brings: new messages of the user, answers of tools without a span, and the output.
-    fn add_chat(&mut self, span: &TraceSpan, agent: Option<&SpanAgent>) {
+    fn add_chat(&mut self, span: &OtlpSpan, agent: Option<&SpanAgent>) {
         let by = agent.map_or(AGENT, |agent| agent.name.as_str());
         let messages = chat_messages(&span.written, &span.attributes);
         let seen = self.users_seen.entry(agent.map(|agent| agent.span)).or_default();
@@ -272,7 +272,7 @@ impl<'s> TraceWalk<'s> {
 }
 
 /// Returns the parameters that an agent was given: the members of an object, or a text as `input`.
-fn handed_over(span: &TraceSpan) -> Map<String, Value> {
+fn handed_over(span: &OtlpSpan) -> Map<String, Value> {
     let message = chat_messages(&Value::Null, &span.attributes).input.into_iter().rev().find(|message| message.role == "user");
     let plain = || first_of(&span.attributes, &["input.value", "traceloop.entity.input"], &[]).map(|input| plain_text(Some(input)));
     let Some(text) = message.map(|message| message.text).or_else(plain) else { return Map::new() };
@@ -283,12 +283,12 @@ fn handed_over(span: &TraceSpan) -> Map<String, Value> {
 }
 
 /// Returns the text that an agent gave back to the one that called it.
-fn given_back(span: &TraceSpan) -> String {
+fn given_back(span: &OtlpSpan) -> String {
     let message = chat_messages(&Value::Null, &span.attributes).output.into_iter().next_back();
     let plain = || plain_text(first_of(&span.attributes, &["output.value", "traceloop.entity.output"], &[]));
     message.map_or_else(plain, |message| message.text)
 }
 
-fn call_id(span: &TraceSpan) -> Option<&str> {
+fn call_id(span: &OtlpSpan) -> Option<&str> {
     ["gen_ai.tool.call.id", "ai.toolCall.id"].iter().find_map(|key| span.attributes.get(*key)).and_then(Value::as_str)
 }

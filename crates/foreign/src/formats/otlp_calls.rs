@@ -4,7 +4,7 @@ use super::otlp_attributes::{
     ARGUMENT_ENDINGS, ARGUMENT_KEYS, RESULT_ENDINGS, RESULT_KEYS, SpanRole, first_of, is_mcp_call, mcp_params, tool_name,
 };
 use super::otlp_messages::plain_text;
-use super::otlp_span::{TraceSpan, failure_text, is_failed};
+use super::otlp_span::{OtlpSpan, failure_text, is_failed};
 use crate::content::{arguments, content_text, result_value};
 use model::transcript::ToolAnswer;
 use serde_json::{Map, Value};
@@ -24,7 +24,7 @@ pub(super) struct LayeredCalls {
 impl LayeredCalls {
     /// Finds the spans of MCP that repeat a call of the same tool around them. A call has at most one such span per layer, and its
     /// arguments are the same; others are calls of their own, so that no call can be hidden below another one.
-    pub(super) fn new(spans: &[TraceSpan], roles: &[SpanRole]) -> Self {
+    pub(super) fn new(spans: &[OtlpSpan], roles: &[SpanRole]) -> Self {
         let mut layered = Self::default();
         let is_mcp = |at: usize| is_mcp_call(&spans[at].name, &spans[at].attributes);
         if !(0..spans.len()).any(is_mcp) {
@@ -63,23 +63,23 @@ impl LayeredCalls {
     }
 
     /// Returns the spans of a call, the outermost first.
-    fn layers<'s>(&'s self, spans: &'s [TraceSpan], at: usize) -> impl Iterator<Item = &'s TraceSpan> + Clone {
+    fn layers<'s>(&'s self, spans: &'s [OtlpSpan], at: usize) -> impl Iterator<Item = &'s OtlpSpan> + Clone {
         std::iter::successors(Some(at), |at| self.below.get(at).copied()).map(|at| &spans[at])
     }
 
     /// Returns the arguments of a call, from the first of its spans that has them.
-    pub(super) fn arguments(&self, spans: &[TraceSpan], at: usize) -> Value {
+    pub(super) fn arguments(&self, spans: &[OtlpSpan], at: usize) -> Value {
         self.layers(spans, at).find_map(written_args).unwrap_or_else(|| arguments(None))
     }
 
     /// Returns the answer of a call; none if its spans have neither a result nor an error.
-    pub(super) fn answer(&self, spans: &[TraceSpan], at: usize) -> Option<ToolAnswer> {
+    pub(super) fn answer(&self, spans: &[OtlpSpan], at: usize) -> Option<ToolAnswer> {
         self.layers(spans, at).find_map(span_answer)
     }
 
     /// Returns the attributes of all spans of a call, with its arguments and its result under the names of the conventions.
-    pub(super) fn attributes(&self, spans: &[TraceSpan], at: usize) -> Map<String, Value> {
-        let layers: Vec<&TraceSpan> = self.layers(spans, at).collect();
+    pub(super) fn attributes(&self, spans: &[OtlpSpan], at: usize) -> Map<String, Value> {
+        let layers: Vec<&OtlpSpan> = self.layers(spans, at).collect();
         let mut merged: Map<String, Value> = Map::new();
         for span in layers.iter().rev() {
             merged.extend(span.attributes.clone());
@@ -96,17 +96,17 @@ impl LayeredCalls {
     }
 }
 
-fn written_args(span: &TraceSpan) -> Option<Value> {
+fn written_args(span: &OtlpSpan) -> Option<Value> {
     let own = first_of(&span.attributes, ARGUMENT_KEYS, ARGUMENT_ENDINGS).map(|args| arguments(Some(args)));
     own.or_else(|| mcp_params(&span.attributes).and_then(|params| params.get("arguments").cloned()))
 }
 
-fn args_agree(one: &TraceSpan, other: &TraceSpan) -> bool {
+fn args_agree(one: &OtlpSpan, other: &OtlpSpan) -> bool {
     written_args(one).zip(written_args(other)).is_none_or(|(one, other)| one == other)
 }
 
 /// Returns the answer that a span records; none if it has neither a result nor an error.
-fn span_answer(span: &TraceSpan) -> Option<ToolAnswer> {
+fn span_answer(span: &OtlpSpan) -> Option<ToolAnswer> {
     if is_failed(span) {
         return Some(ToolAnswer::Error { code: plain_text(span.attributes.get("error.type")), message: failure_text(span) });
     }

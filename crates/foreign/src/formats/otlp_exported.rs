@@ -5,7 +5,7 @@ use super::ItemError;
 use super::otlp::evaluations;
 use super::otlp_attributes::{SpanRole, attributes, span_role, tool_name};
 use super::otlp_messages::{chat_messages, plain_text};
-use super::otlp_span::{TraceSpan, failure_text, is_failed};
+use super::otlp_span::{OtlpSpan, failure_text, is_failed};
 use crate::builder::{AGENT, MAX_EVENTS, USER};
 use crate::content::{arguments, list, result_value, string};
 use crate::problem::LogPlace;
@@ -54,12 +54,12 @@ pub(super) fn claimed_kind(event: &Value) -> Option<&str> {
 }
 
 /// Returns whether the spans are an export of ours that this version reads.
-pub(super) fn is_exported(spans: &[TraceSpan]) -> bool {
+pub(super) fn is_exported(spans: &[OtlpSpan]) -> bool {
     spans.iter().any(|span| span.attributes.get(EXPORT_KEY).and_then(Value::as_u64) == Some(EXPORT_VERSION))
 }
 
 /// Makes the transcript of exported spans.
-pub(super) fn read_exported(spans: &[TraceSpan], at: &LogPlace) -> Result<LogRecording, ItemError> {
+pub(super) fn read_exported(spans: &[OtlpSpan], at: &LogPlace) -> Result<LogRecording, ItemError> {
     let root = spans.iter().find(|span| span.attributes.contains_key(EXPORT_KEY)).ok_or("no span is the root of an export")?;
     let text = |key: &str| root.attributes.get(key).and_then(Value::as_str).unwrap_or_default();
     let ending: Ending =
@@ -99,23 +99,23 @@ struct SpanPlace {
 }
 
 struct ExportReader<'s> {
-    by_id: BTreeMap<&'s str, &'s TraceSpan>,
+    by_id: BTreeMap<&'s str, &'s OtlpSpan>,
 }
 
 impl<'s> ExportReader<'s> {
-    fn new(spans: &'s [TraceSpan]) -> Self {
+    fn new(spans: &'s [OtlpSpan]) -> Self {
         Self { by_id: spans.iter().map(|span| (span.id.as_str(), span)).collect() }
     }
 
     /// Returns the agent around a span, which is the span itself if it is one of an agent.
-    fn place(&self, span: &'s TraceSpan) -> SpanPlace {
+    fn place(&self, span: &'s OtlpSpan) -> SpanPlace {
         let around = std::iter::successors(Some(span), |span| self.by_id.get(span.parent.as_deref()?).copied()).take(MAX_DEPTH);
-        let agents: Vec<&TraceSpan> = around.filter(|span| span_role(&span.name, &span.attributes) == SpanRole::Agent).collect();
+        let agents: Vec<&OtlpSpan> = around.filter(|span| span_role(&span.name, &span.attributes) == SpanRole::Agent).collect();
         let name = agents.first().and_then(|span| span.attributes.get("gen_ai.agent.name")).and_then(Value::as_str).unwrap_or(AGENT);
         SpanPlace { agent: name.to_owned(), depth: u32::try_from(agents.len().saturating_sub(1)).unwrap_or(u32::MAX) }
     }
 
-    fn read(&self, span: &'s TraceSpan, timed: &mut Vec<(u64, Event)>) -> Result<(), ItemError> {
+    fn read(&self, span: &'s OtlpSpan, timed: &mut Vec<(u64, Event)>) -> Result<(), ItemError> {
         let place = self.place(span);
         let mut push = |nanos: u64, by: &str, depth: u32, happened: EventKind| {
             timed.push((nanos, Event { n: 0, at_ms: 0, by: by.to_owned(), depth, happened }));
@@ -158,21 +158,21 @@ impl<'s> ExportReader<'s> {
     }
 }
 
-fn call_number(span: &TraceSpan) -> Option<u32> {
+fn call_number(span: &OtlpSpan) -> Option<u32> {
     span.attributes.get("gen_ai.tool.call.id")?.as_str()?.strip_prefix("call_")?.parse().ok()
 }
 
-fn said_in(span: &TraceSpan) -> String {
+fn said_in(span: &OtlpSpan) -> String {
     chat_messages(&Value::Null, &span.attributes).output.into_iter().next().map(|message| message.text).unwrap_or_default()
 }
 
 /// Returns the parameters that an agent was given.
-fn handed_over(span: &TraceSpan) -> Map<String, Value> {
+fn handed_over(span: &OtlpSpan) -> Map<String, Value> {
     let text = chat_messages(&Value::Null, &span.attributes).input.into_iter().next().map(|message| message.text);
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-fn answer_of(span: &TraceSpan) -> Option<ToolAnswer> {
+fn answer_of(span: &OtlpSpan) -> Option<ToolAnswer> {
     if is_failed(span) {
         return Some(ToolAnswer::Error { code: plain_text(span.attributes.get("error.type")), message: failure_text(span) });
     }

@@ -3,7 +3,7 @@
 use super::otlp_attributes::{SpanRole, attributes, span_role, tool_name};
 use super::otlp_calls::LayeredCalls;
 use super::otlp_exported::{EVENT_KEY, TRIAL_KEY, claimed_kind};
-use super::otlp_span::{TraceSpan, is_failed, trace_span};
+use super::otlp_span::{OtlpSpan, is_failed, trace_span};
 use super::otlp_trace::{ClaimTrust, read_trace};
 use super::transaction_refs::{TransactionRef, transaction_refs};
 use crate::content::{list, string};
@@ -96,7 +96,7 @@ pub struct TraceReading {
 /// # Errors
 /// Fails if no span is about an agent, a model or a tool.
 pub fn read_spans(trace: &str, spans: Vec<Value>, at: &LogPlace, trust: ClaimTrust) -> Result<TraceReading, LogProblem> {
-    let spans: Vec<TraceSpan> = spans.into_iter().filter_map(trace_span).map(|(_, span)| span).collect();
+    let spans: Vec<OtlpSpan> = spans.into_iter().filter_map(trace_span).map(|(_, span)| span).collect();
     let mut facts = trace_facts(&spans);
     if trust == ClaimTrust::Ignored {
         facts.ignored_claims = spans.iter().map(claims_of).sum();
@@ -110,7 +110,7 @@ pub fn read_spans(trace: &str, spans: Vec<Value>, at: &LogPlace, trust: ClaimTru
 }
 
 /// Returns the number of statements of a span that only an observer could make.
-fn claims_of(span: &TraceSpan) -> u64 {
+fn claims_of(span: &OtlpSpan) -> u64 {
     list(&span.written, "events").iter().filter(|event| claimed_kind(event).is_some()).count() as u64
         + u64::from(span.attributes.contains_key(TRIAL_KEY))
 }
@@ -122,7 +122,7 @@ fn states_veto(event: &Value) -> bool {
 }
 
 /// Measures the spans of a trace.
-fn trace_facts(spans: &[TraceSpan]) -> TraceFacts {
+fn trace_facts(spans: &[OtlpSpan]) -> TraceFacts {
     let mut facts = TraceFacts {
         start_ns: spans.iter().map(|span| span.start).filter(|start| *start > 0).min().unwrap_or(0),
         end_ns: spans.iter().map(|span| span.end).max().unwrap_or(0),
@@ -130,7 +130,7 @@ fn trace_facts(spans: &[TraceSpan]) -> TraceFacts {
         failed: spans.iter().filter(|span| is_failed(span)).count() as u64,
         ..TraceFacts::default()
     };
-    let by_id: BTreeMap<&str, &TraceSpan> = spans.iter().map(|span| (span.id.as_str(), span)).collect();
+    let by_id: BTreeMap<&str, &OtlpSpan> = spans.iter().map(|span| (span.id.as_str(), span)).collect();
     let roles: Vec<SpanRole> = spans.iter().map(|span| span_role(&span.name, &span.attributes)).collect();
     let calls = LayeredCalls::new(spans, &roles);
     for (at, span) in spans.iter().enumerate() {
@@ -161,16 +161,16 @@ fn first_count(attributes: &Map<String, Value>, keys: &[&str]) -> Option<u64> {
     keys.iter().find_map(|key| attributes.get(*key)).and_then(count)
 }
 
-fn milliseconds(span: &TraceSpan) -> u64 {
+fn milliseconds(span: &OtlpSpan) -> u64 {
     span.end.saturating_sub(span.start) / 1_000_000
 }
 
-fn agent_name(span: &TraceSpan) -> String {
+fn agent_name(span: &OtlpSpan) -> String {
     let named = first_text(&span.attributes, &["gen_ai.agent.name", "agent.name", "traceloop.entity.name"]);
     named.unwrap_or_else(|| crate::recording::shorten(span.name.strip_prefix("invoke_agent ").unwrap_or(&span.name)))
 }
 
-fn add_agent(facts: &mut TraceFacts, span: &TraceSpan) {
+fn add_agent(facts: &mut TraceFacts, span: &OtlpSpan) {
     if facts.agent_ms.len() >= MAX_LISTED {
         return;
     }
@@ -182,7 +182,7 @@ fn add_agent(facts: &mut TraceFacts, span: &TraceSpan) {
     facts.agents.insert(name);
 }
 
-fn add_chat(facts: &mut TraceFacts, span: &TraceSpan, by_id: &BTreeMap<&str, &TraceSpan>) {
+fn add_chat(facts: &mut TraceFacts, span: &OtlpSpan, by_id: &BTreeMap<&str, &OtlpSpan>) {
     if facts.chats.len() >= MAX_LISTED {
         facts.unlisted_chats += 1;
         return;
@@ -231,7 +231,7 @@ fn add_chat(facts: &mut TraceFacts, span: &TraceSpan, by_id: &BTreeMap<&str, &Tr
     }
 }
 
-fn add_tool(facts: &mut TraceFacts, span: &TraceSpan, attributes: &Map<String, Value>) {
+fn add_tool(facts: &mut TraceFacts, span: &OtlpSpan, attributes: &Map<String, Value>) {
     if facts.tools.len() >= MAX_LISTED {
         return;
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// Span with its attributes converted.
 #[derive(Debug)]
-pub(crate) struct TraceSpan {
+pub(crate) struct OtlpSpan {
     pub(super) id: String,
     pub(super) parent: Option<String>,
     pub(super) name: String,
@@ -18,21 +18,21 @@ pub(crate) struct TraceSpan {
     size: usize,
 }
 
-impl TraceSpan {
+impl OtlpSpan {
     /// Returns about the memory that the span takes, in bytes of JSON.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
 }
 
-pub(super) fn trace_span(written: Value) -> Option<(String, TraceSpan)> {
+pub(super) fn trace_span(written: Value) -> Option<(String, OtlpSpan)> {
     let nanos = |key: &str| match written.get(key) {
         Some(Value::String(text)) => text.parse().unwrap_or(0),
         Some(other) => other.as_u64().unwrap_or(0),
         None => 0,
     };
     let trace = string(&written, "traceId")?.to_owned();
-    let span = TraceSpan {
+    let span = OtlpSpan {
         id: string(&written, "spanId")?.to_owned(),
         parent: string(&written, "parentSpanId").filter(|parent| !parent.is_empty()).map(str::to_owned),
         name: string(&written, "name").unwrap_or_default().to_owned(),
@@ -45,13 +45,13 @@ pub(super) fn trace_span(written: Value) -> Option<(String, TraceSpan)> {
     Some((trace, span))
 }
 
-pub(super) fn is_failed(span: &TraceSpan) -> bool {
+pub(super) fn is_failed(span: &OtlpSpan) -> bool {
     let code = span.written.get("status").and_then(|status| status.get("code"));
     span.attributes.contains_key("error.type")
         || code.is_some_and(|code| code.as_u64() == Some(2) || code.as_str() == Some("STATUS_CODE_ERROR"))
 }
 
-pub(super) fn failure_text(span: &TraceSpan) -> String {
+pub(super) fn failure_text(span: &OtlpSpan) -> String {
     let message = span.written.get("status").and_then(|status| string(status, "message")).filter(|text| !text.is_empty());
     message.map_or_else(|| plain_text(span.attributes.get("error.type")), str::to_owned)
 }

@@ -2,7 +2,7 @@
 
 use super::otlp::read_conventions;
 use super::otlp_exported::{TRIAL_KEY, is_exported, read_exported};
-use super::otlp_span::TraceSpan;
+use super::otlp_span::OtlpSpan;
 use super::{ItemError, jsonl};
 use crate::problem::LogPlace;
 use crate::recording::LogRecording;
@@ -16,7 +16,7 @@ pub enum ClaimTrust {
 }
 
 /// Makes a recording of the spans of a trace.
-pub(crate) fn read_trace(trace: &str, spans: Vec<TraceSpan>, at: &LogPlace, trust: ClaimTrust) -> Result<LogRecording, ItemError> {
+pub(crate) fn read_trace(trace: &str, spans: Vec<OtlpSpan>, at: &LogPlace, trust: ClaimTrust) -> Result<LogRecording, ItemError> {
     if trust == ClaimTrust::Trusted {
         if let Some(trial) = spans.iter().find_map(|span| span.attributes.get(TRIAL_KEY)).and_then(Value::as_str) {
             return jsonl::read(trial.as_bytes(), at);

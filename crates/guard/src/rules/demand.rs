@@ -1,4 +1,4 @@
-//! Demand of a fee, deposit or refund beside an address.
+//! Demand of a fee, deposit or refund next to an address.
 
 use super::GuardRule;
 use super::rule_input::RuleInput;
@@ -7,7 +7,7 @@ use model::AttackChannel;
 
 pub(super) const RULE: GuardRule = GuardRule {
     id: "demand",
-    about: "Demand of a fee, deposit or refund beside an address; in a tool description, any amount beside an address.",
+    about: "Demand of a fee, deposit or refund next to an address; in a tool description, any amount next to an address.",
     families: &["chain_metadata", "tool_description"],
     finds,
 };

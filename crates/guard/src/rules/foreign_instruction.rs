@@ -16,13 +16,13 @@ fn finds(input: &RuleInput<'_>) -> bool {
         let funds = input.is_near(hit, &[Concept::Number], 120) && input.is_near(hit, &[Concept::Asset], 120);
         funds || input.is_near(hit, &[Concept::Address], 250) || input.is_near(hit, &[Concept::Secret, Concept::Waive], 120)
     };
-    // An amount and the particle of a destination beside an address; the verb may be one that the lexicon lacks.
+    // An amount and the particle of a destination next to an address; the verb may be one that the lexicon lacks.
     let is_sent = |hit| {
         input.is_near(hit, &[Concept::Toward], 30)
             && input.is_near(hit, &[Concept::Number], 80)
             && input.is_near(hit, &[Concept::Asset], 80)
     };
-    // A request about an amount beside an address, with any verb.
+    // A request about an amount next to an address, with any verb.
     let is_plea = |hit| {
         input.is_near(hit, &[Concept::Address], 250)
             && input.is_near(hit, &[Concept::Number], 200)

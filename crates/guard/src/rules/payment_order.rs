@@ -1,4 +1,4 @@
-//! Command to pay, trade or grant rights beside an address.
+//! Command to pay, trade or grant rights next to an address.
 
 use super::GuardRule;
 use super::rule_input::{ACTS, RuleInput};
@@ -6,7 +6,7 @@ use crate::lexicon::Concept;
 
 pub(super) const RULE: GuardRule = GuardRule {
     id: "payment_order",
-    about: "Command to pay, trade or grant rights beside an address.",
+    about: "Command to pay, trade or grant rights next to an address.",
     families: &["identity", "unmarked_tool_result", "chain_metadata", "agent_message"],
     finds,
 };

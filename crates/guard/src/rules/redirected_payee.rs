@@ -1,4 +1,4 @@
-//! Claim that a payee, account or recipient is another one, beside an address.
+//! Claim that a payee, account or recipient is another one, next to an address.
 
 use super::GuardRule;
 use super::rule_input::RuleInput;
@@ -6,7 +6,7 @@ use crate::lexicon::Concept;
 
 pub(super) const RULE: GuardRule = GuardRule {
     id: "redirected_payee",
-    about: "Claim that a payee, account or recipient is another one, beside an address.",
+    about: "Claim that a payee, account or recipient is another one, next to an address.",
     families: &["memory", "tool_description"],
     finds,
 };

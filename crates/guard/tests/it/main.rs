@@ -1,9 +1,7 @@
-//! Integration tests of the guard: the frozen corpus and how it was made.
+//! Integration tests of the guard: the frozen corpus, the rules and the gates.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod frozen;
 mod gates;
-mod generator;
 mod hostile;
 mod seen;
-mod sources;

@@ -2,7 +2,7 @@
 
 use super::agent_output::{OutputMonitor, StderrTail, telling_line};
 use super::orphans;
-use launcher::{LaunchRequest, LaunchedProgram, Lifeline, ProgramInput, ProgramLaunch};
+use launcher::{LaunchRequest, LaunchedProgram, LauncherConnection, ProgramInput, ProgramLaunch};
 use process_wrap::tokio::ChildWrapper;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ mod sync_fs {
 pub(super) struct AgentProcess {
     inner: Box<dyn ChildWrapper>,
     /// Ends the program when it is closed, also by the death of this process.
-    _lifeline: Lifeline,
+    _lifeline: LauncherConnection,
     pid: Option<u32>,
     /// Value of [`orphans::AGENT_ENV_VAR`], inherited by children unless they remove it.
     env_mark: String,

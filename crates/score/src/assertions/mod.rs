@@ -53,7 +53,7 @@ pub enum AssertionMode {
 pub struct AssertionInput<'a> {
     pub text: &'a str,
     pub mode: AssertionMode,
-    /// Output of a provider as it was returned; the text is made of it.
+    /// Output of a provider as it was returned; the text is derived from it.
     pub output: Option<&'a Value>,
     /// Response of a provider: `finishReason`, `logProbs`, `guardrails`, `metadata`.
     pub response: Option<&'a Value>,

@@ -1,4 +1,4 @@
-//! Tools and parameters have descriptions, and no two tools share one. Design: a tool is chosen by its description.
+//! Tools and parameters have descriptions, and no two tools share one. A model chooses a tool by its description.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{Location, ParamSpec, Tool, Workspace};

@@ -1,4 +1,4 @@
-//! Every parameter has a kind. Design: arguments are compared by kind.
+//! Every parameter has a kind. Scorers compare arguments by kind.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use indexmap::IndexMap;

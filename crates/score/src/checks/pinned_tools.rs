@@ -1,4 +1,4 @@
-//! Imported tools match their pinned hash. Design: imported tools are pinned by hash.
+//! Imported tools match their pinned hash. A server that changes a tool changes what its cases measure.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{ToolListing, Workspace};

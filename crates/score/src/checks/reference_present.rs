@@ -1,4 +1,4 @@
-//! Every case has a valid reference run. Design: every case must be proven passable.
+//! Every case has a valid reference run. The reference run proves that the case can be passed.
 
 use super::words::{exact_tool, suggest_name, surface_exists};
 use super::{Check, ExampleWorkspace, FindingCollector};

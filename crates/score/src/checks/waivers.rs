@@ -1,4 +1,4 @@
-//! Waivers name checks that exist and may be waived, and accept something. Design: an exception is declared, with its reason.
+//! Waivers name checks that exist and may be waived, and accept something. An exception is accepted only if a file declares it with its reason.
 
 use super::words::suggest_name;
 use super::{CHECKS, Check, ExampleWorkspace, FindingCollector, POLICY_CHECKS, checks_in_force};

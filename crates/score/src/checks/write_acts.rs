@@ -1,4 +1,4 @@
-//! Write tools change state, read tools do not. Design: effects outrank words, so a write must have one.
+//! Write tools change state, read tools do not. Scorers judge a write by its effect, so it must have one.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;

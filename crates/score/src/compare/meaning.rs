@@ -64,8 +64,6 @@ pub(crate) struct AssetDecimals<'a> {
     decimals: u8,
 }
 
-/// 2^256 - 1, an unlimited allowance.
-const UNLIMITED: &str = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
 /// Placeholder addresses for the native coin.
 const NATIVE_ADDRESSES: [&str; 2] = ["0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee", "0x0000000000000000000000000000000000000000"];
 
@@ -237,7 +235,7 @@ fn amount(context: &ValueContext<'_>, unit: AmountUnit, text: &str) -> ValueMean
         return with_unit(context, unit, text).map_or_else(|| normalized_text(text), ValueMeaning::Amount);
     };
     match (unit, context.asset) {
-        (AmountUnit::Base, _) if text == UNLIMITED => ValueMeaning::Max,
+        (AmountUnit::Base, _) if text == model::UNLIMITED_AMOUNT => ValueMeaning::Max,
         (AmountUnit::Base, Some(asset)) => ValueMeaning::Amount(number.shifted(-i64::from(asset.decimals))),
         (AmountUnit::Base, None) => ValueMeaning::Units(number),
         (AmountUnit::Human | AmountUnit::Usd | AmountUnit::Shares, _) => ValueMeaning::Amount(number),

@@ -167,7 +167,7 @@ impl DriftBoard {
             if let Some(shift) = monitor.add(sample.at, *good) {
                 let measure = |sample: &DriftSample| outcome(sample, scorer);
                 let signal = DriftSignal::PassRate { scorer: scorer.clone() };
-                let slices = self.slice_shifts(shift.since, Worse::Lower, &measure);
+                let slices = self.slice_shifts(shift.since, HarmDirection::Lower, &measure);
                 let examples = self.examples(shift.since, |sample| outcome(sample, scorer) == Some(0.0));
                 let (before, after) = (percent(shift.before), percent(shift.after));
                 let (since, samples, detector) = (shift.since, shift.samples, shift.detector);
@@ -178,7 +178,7 @@ impl DriftBoard {
             let Some(monitor) = bounded(&mut self.levels, what) else { continue };
             if let Some(shift) = monitor.add(sample.at, *value) {
                 let measure = |sample: &DriftSample| level(sample, what);
-                let slices = self.slice_shifts(shift.since, Worse::Higher, &measure);
+                let slices = self.slice_shifts(shift.since, HarmDirection::Higher, &measure);
                 let examples = self.examples(shift.since, |sample| level(sample, what).is_some_and(|level| level > shift.before));
                 let quantile = if shift.quantile < 0.9 { "p50" } else { "p95" };
                 let signal = DriftSignal::Level { what: what.clone() };
@@ -205,7 +205,7 @@ impl DriftBoard {
                 after: format!("p50 {}", short(found.after)),
                 samples: found.shift.samples,
                 detector: "population stability index",
-                slices: self.slice_shifts(found.shift.since, Worse::Higher, &measure),
+                slices: self.slice_shifts(found.shift.since, HarmDirection::Higher, &measure),
                 examples: self.examples(found.shift.since, |sample| level(sample, what).is_some_and(|level| level > found.before)),
             });
         }
@@ -285,7 +285,11 @@ impl DriftBoard {
             after: version.value.clone(),
             samples: version.shown_by as u64,
             detector: "new value",
-            slices: self.slice_shifts(version.since, Worse::Higher, &measure).into_iter().filter(|slice| slice.after > 0.0).collect(),
+            slices: self
+                .slice_shifts(version.since, HarmDirection::Higher, &measure)
+                .into_iter()
+                .filter(|slice| slice.after > 0.0)
+                .collect(),
             examples: self.examples(version.since, |sample| version.is_in(sample)),
         }
     }
@@ -296,7 +300,7 @@ impl DriftBoard {
     }
 
     /// Returns the slices whose mean moved most in the bad direction, weighted by their samples.
-    fn slice_shifts(&self, since: u64, worse: Worse, measure: &dyn Fn(&DriftSample) -> Option<f64>) -> Vec<SliceShift> {
+    fn slice_shifts(&self, since: u64, worse: HarmDirection, measure: &dyn Fn(&DriftSample) -> Option<f64>) -> Vec<SliceShift> {
         let mut sums: BTreeMap<&(String, String), [MeanSum; 2]> = BTreeMap::new();
         for sample in &self.recent {
             let Some(value) = measure(sample) else { continue };
@@ -310,7 +314,7 @@ impl DriftBoard {
             let Some(after) = new.mean() else { continue };
             let before = old.mean();
             let fall = before.unwrap_or(after) - after;
-            let harm = new.n * if worse == Worse::Lower { fall } else { -fall };
+            let harm = new.n * if worse == HarmDirection::Lower { fall } else { -fall };
             shifts.push((harm, SliceShift { slice: format!("{axis} {value}"), before, after, samples: new.n as u64 }));
         }
         shifts.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.slice.cmp(&b.1.slice)));
@@ -319,7 +323,7 @@ impl DriftBoard {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Worse {
+enum HarmDirection {
     Lower,
     Higher,
 }

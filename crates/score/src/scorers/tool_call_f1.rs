@@ -2,9 +2,9 @@
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::selection::{F1Counts, NamedCall, expects_calls, f1};
+use crate::sample_run::called_by_assistant;
 use model::suite::Case;
-use model::{EventKind, ScorerId, Workspace};
-use serde_json::json;
+use model::{ScorerId, Workspace};
 
 pub(super) struct ToolCallF1;
 
@@ -29,16 +29,12 @@ impl Scorer for ToolCallF1 {
     }
 
     fn accepts(&self) -> EvidenceFixture {
-        EvidenceFixture::of("how_much_usdc", vec![called(1, "balance_of")])
+        EvidenceFixture::of("how_much_usdc", vec![called_by_assistant(1, "balance_of")])
     }
 
     fn rejects(&self) -> EvidenceFixture {
-        EvidenceFixture::of("how_much_usdc", vec![called(1, "wallet_get_balance"), called(2, "swap_execute")])
+        EvidenceFixture::of("how_much_usdc", vec![called_by_assistant(1, "wallet_get_balance"), called_by_assistant(2, "swap_execute")])
     }
-}
-
-fn called(call: u32, tool: &str) -> (&'static str, EventKind) {
-    ("assistant", EventKind::Called { call, tool: tool.into(), args: json!({}) })
 }
 
 fn count(made: &[NamedCall<'_>], expected: &[&str]) -> F1Counts {
@@ -56,7 +52,7 @@ mod tests {
     #[test]
     fn f1_ignores_repeats_and_penalizes_wrong_tools() {
         let reading = |tools: &[&str]| {
-            let calls = (1..).zip(tools).map(|(n, tool)| called(n, tool)).collect();
+            let calls = (1..).zip(tools).map(|(n, tool)| called_by_assistant(n, tool)).collect();
             ToolCallF1.score(&EvidenceFixture::of("how_much_usdc", calls).evidence()).reading
         };
         assert_eq!(reading(&["wallet_get_balance", "balance_of"]), Reading::Level(1.0));

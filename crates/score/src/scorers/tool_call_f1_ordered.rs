@@ -2,9 +2,9 @@
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::selection::{F1Counts, NamedCall, expects_calls, f1};
+use crate::sample_run::called_by_assistant;
 use model::suite::Case;
-use model::{EventKind, ScorerId, Workspace};
-use serde_json::json;
+use model::{ScorerId, Workspace};
 
 pub(super) struct ToolCallF1Ordered;
 
@@ -27,16 +27,12 @@ impl Scorer for ToolCallF1Ordered {
     }
 
     fn accepts(&self) -> EvidenceFixture {
-        EvidenceFixture::of("how_much_usdc", vec![called(1, "balance_of")])
+        EvidenceFixture::of("how_much_usdc", vec![called_by_assistant(1, "balance_of")])
     }
 
     fn rejects(&self) -> EvidenceFixture {
-        EvidenceFixture::of("how_much_usdc", vec![called(1, "wallet_get_balance"), called(2, "balance_of")])
+        EvidenceFixture::of("how_much_usdc", vec![called_by_assistant(1, "wallet_get_balance"), called_by_assistant(2, "balance_of")])
     }
-}
-
-fn called(call: u32, tool: &str) -> (&'static str, EventKind) {
-    ("assistant", EventKind::Called { call, tool: tool.into(), args: json!({}) })
 }
 
 pub(super) fn count(made: &[NamedCall<'_>], expected: &[&str]) -> F1Counts {

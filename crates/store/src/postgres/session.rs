@@ -60,7 +60,7 @@ pub struct PgSession {
 
 /// Failed attempts of one statement.
 #[derive(Default)]
-struct Patience {
+struct FailedAttempts {
     losses: u32,
     conflicts: u32,
 }
@@ -102,10 +102,10 @@ impl PgSession {
 
     /// Runs one statement and returns its rows. After a lost connection it runs again, so it must be one that may.
     pub async fn query(&mut self, sql: &str, params: &[PgParam]) -> Result<Vec<Row>, StoreError> {
-        let mut patience = Patience::default();
+        let mut failed = FailedAttempts::default();
         loop {
             match self.try_query(sql, params).await {
-                Err(error) => self.recover(&mut patience, error).await?,
+                Err(error) => self.recover(&mut failed, error).await?,
                 Ok(rows) => return Ok(rows),
             }
         }
@@ -123,7 +123,7 @@ impl PgSession {
         batch: &[PgStatement],
         check: impl Fn(&BatchRows) -> Result<(), StoreError>,
     ) -> Result<BatchRows, StoreError> {
-        let mut patience = Patience::default();
+        let mut failed = FailedAttempts::default();
         loop {
             match self.try_commit(batch, &check).await {
                 Ok(CommitAttempt::Committed(rows)) => return Ok(rows),
@@ -132,7 +132,7 @@ impl PgSession {
                         return Ok(rows);
                     }
                 }
-                Err(error) => self.recover(&mut patience, error).await?,
+                Err(error) => self.recover(&mut failed, error).await?,
             }
         }
     }
@@ -141,15 +141,15 @@ impl PgSession {
     ///
     /// # Errors
     /// Returns the failure if another attempt would not help.
-    async fn recover(&mut self, patience: &mut Patience, error: StoreError) -> Result<(), StoreError> {
+    async fn recover(&mut self, failed: &mut FailedAttempts, error: StoreError) -> Result<(), StoreError> {
         let StoreError::Postgres(fault) = &error else { return Err(error) };
-        if fault.is_lost() && patience.losses < MAX_LOSSES {
-            patience.losses += 1;
+        if fault.is_lost() && failed.losses < MAX_LOSSES {
+            failed.losses += 1;
             return self.reconnect().await;
         }
-        if fault.kind == PgFaultKind::Conflict && patience.conflicts < MAX_CONFLICTS {
-            patience.conflicts += 1;
-            tokio::time::sleep(FIRST_PAUSE * patience.conflicts).await;
+        if fault.kind == PgFaultKind::Conflict && failed.conflicts < MAX_CONFLICTS {
+            failed.conflicts += 1;
+            tokio::time::sleep(FIRST_PAUSE * failed.conflicts).await;
             return Ok(());
         }
         Err(error)
@@ -193,7 +193,7 @@ impl PgSession {
         &mut self,
         work: impl for<'t> Fn(PgTransaction<'t>) -> SessionFuture<'t, Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        let mut patience = Patience::default();
+        let mut failed = FailedAttempts::default();
         loop {
             match self.try_transact(&work).await {
                 Ok(CommitAttempt::Committed(found)) => return Ok(found),
@@ -202,7 +202,7 @@ impl PgSession {
                         return Ok(found);
                     }
                 }
-                Err(error) => self.recover(&mut patience, error).await?,
+                Err(error) => self.recover(&mut failed, error).await?,
             }
         }
     }
@@ -317,7 +317,7 @@ impl PgSession {
             }
             tokio::time::sleep(FIRST_PAUSE).await;
         }
-        Err(StoreError::Journal("the connection was lost, and another process has taken the run meanwhile".into()))
+        Err(StoreError::Journal("the connection was lost, and another process has taken the run".into()))
     }
 
     async fn open_client(&mut self) -> Result<(), PgFault> {

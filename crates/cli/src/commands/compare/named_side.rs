@@ -36,7 +36,7 @@ impl NamedSide {
         };
         let input = if name == Some(GOLDEN) {
             let golden = read_baselines(source)?;
-            if golden.shelves.is_empty() {
+            if golden.baselines.is_empty() {
                 let remedy = "create one with `bardo-eval golden update`, or name a run";
                 return Err(vec![UserError::new("the workspace has no baseline", remedy)]);
             }

@@ -9,8 +9,8 @@ use model::{Location, UserError};
 use score::golden::{GoldenFile, GoldenPath};
 
 /// Returns the file of a baseline as a path from the working directory.
-pub(super) fn baseline_file(io: &CliOutput, shelf: &GoldenPath) -> String {
-    io.file_path(&Location::new(shelf.path(), 0))
+pub(super) fn baseline_file(io: &CliOutput, golden_path: &GoldenPath) -> String {
+    io.file_path(&Location::new(golden_path.path(), 0))
 }
 
 /// Reads the baselines of a workspace.
@@ -34,15 +34,15 @@ pub(in crate::commands) fn read_baselines(source: &WorkspaceSource) -> Result<Go
                 let place = Location::new(path, u32::try_from(error.line).unwrap_or(0));
                 errors.push(UserError::new(error.why, "write it again with `bardo-eval golden update`").with_location(place));
             }
-            (Some(shelf), Ok(baseline)) if shelf.subject != baseline.stamp.subject => {
-                let what = format!("the baseline is of subject {}, its folder of {}", baseline.stamp.subject, shelf.subject);
+            (Some(golden_path), Ok(baseline)) if golden_path.subject != baseline.stamp.subject => {
+                let what = format!("the baseline is of subject {}, its folder of {}", baseline.stamp.subject, golden_path.subject);
                 errors.push(UserError::new(what, "move the file, or write it again").with_location(Location::new(path, 1)));
             }
-            (Some(shelf), Ok(baseline)) => {
+            (Some(golden_path), Ok(baseline)) => {
                 // A file of an earlier version gives way to one in the subject's folder.
-                let is_legacy = shelf.legacy_path() == path;
-                if !is_legacy || !golden.shelves.contains_key(&shelf) {
-                    golden.shelves.insert(shelf, baseline);
+                let is_legacy = golden_path.legacy_path() == path;
+                if !is_legacy || !golden.baselines.contains_key(&golden_path) {
+                    golden.baselines.insert(golden_path, baseline);
                 }
             }
         }

@@ -29,7 +29,7 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
         Err(exit) => return exit,
     };
     let golden = match super::read_baselines(source) {
-        Ok(golden) if golden.shelves.is_empty() => {
+        Ok(golden) if golden.baselines.is_empty() => {
             let why = UserError::new("the workspace has no baseline", "create one with `bardo-eval golden update`");
             return report::print_refusal(io, COMMAND, &[why]);
         }
@@ -45,7 +45,7 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
         Err(exit) => return exit,
     };
     let own = golden.of_subject(&subject.name);
-    if own.shelves.is_empty() {
+    if own.baselines.is_empty() {
         let others: Vec<&str> = golden.subjects().into_iter().collect();
         let what = format!("there is no baseline of subject {}, only of {}", *subject.name, others.join(", "));
         let remedy = format!("create one with `bardo-eval golden update --subject {}`", *subject.name);
@@ -105,12 +105,12 @@ fn exit_kind(diff: &GoldenDiff, was_asked: bool) -> ExitKind {
 
 fn document(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, exit: ExitKind) -> Value {
     let changed: Vec<_> =
-        diff.changed.iter().map(|one| json!({ "file": baseline_file(io, &one.shelf), "case": one.case, "changes": one.changes })).collect();
-    let notes: Vec<_> = diff.notes.iter().map(|(shelf, note)| json!({ "file": baseline_file(io, shelf), "note": note })).collect();
-    let not_run: Vec<_> = diff.not_run.iter().map(|shelf| baseline_file(io, shelf)).collect();
+        diff.changed.iter().map(|one| json!({ "file": baseline_file(io, &one.path), "case": one.case, "changes": one.changes })).collect();
+    let notes: Vec<_> = diff.notes.iter().map(|(path, note)| json!({ "file": baseline_file(io, path), "note": note })).collect();
+    let not_run: Vec<_> = diff.not_run.iter().map(|path| baseline_file(io, path)).collect();
     let WordingCounts { same, different, unjudged } = diff.wording_counts();
     let unread: Vec<_> = texts_without_verdict(diff).map(|(_, case, why)| json!({ "case": case, "why": why })).collect();
-    let mended: Vec<_> = diff.mended.iter().map(|(shelf, case)| json!({ "file": baseline_file(io, shelf), "case": case })).collect();
+    let mended: Vec<_> = diff.mended.iter().map(|(path, case)| json!({ "file": baseline_file(io, path), "case": case })).collect();
     let judge = asked.map(|asked| json!({ "name": asked.judge, "known": asked.known, "spent_usd": asked.spent.as_usd() }));
     json!({ "format": FORMAT, "command": COMMAND, "compared": diff.compared, "changed": changed, "texts_unjudged": unjudged,
         "texts_same": same, "texts_different": different, "judge": judge, "without_verdict": unread,
@@ -138,28 +138,28 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
     let changed: Vec<String> = diff.changed.iter().map(|one| changed_lines(io, one)).collect();
     text.push_str(&listed(io, &changed));
     let unread: Vec<String> = texts_without_verdict(diff)
-        .map(|(shelf, case, why)| {
-            let (shelf, case) = (io.paint.dim(&baseline_file(io, shelf)), io.paint.strong(&escape_control(case)));
-            columns([&shelf, &case, &format!("a text was not judged: {}\n", escape_control(why))])
+        .map(|(path, case, why)| {
+            let (path, case) = (io.paint.dim(&baseline_file(io, path)), io.paint.strong(&escape_control(case)));
+            columns([&path, &case, &format!("a text was not judged: {}\n", escape_control(why))])
         })
         .collect();
     text.push_str(&listed(io, &unread));
     let notes: Vec<String> =
-        diff.notes.iter().map(|(shelf, note)| format!("{}  {}\n", io.paint.dim(&baseline_file(io, shelf)), escape_control(note))).collect();
+        diff.notes.iter().map(|(path, note)| format!("{}  {}\n", io.paint.dim(&baseline_file(io, path)), escape_control(note))).collect();
     text.push_str(&listed(io, &notes));
     let mended: Vec<String> = diff
         .mended
         .iter()
-        .map(|(shelf, case)| {
-            let (shelf, case) = (io.paint.dim(&baseline_file(io, shelf)), io.paint.strong(&escape_control(case)));
-            columns([&shelf, &case, "no longer fails; `golden update` makes its answer a baseline\n"])
+        .map(|(path, case)| {
+            let (path, case) = (io.paint.dim(&baseline_file(io, path)), io.paint.strong(&escape_control(case)));
+            columns([&path, &case, "no longer fails; `golden update` makes its answer a baseline\n"])
         })
         .collect();
     text.push_str(&listed(io, &mended));
     let missing: Vec<String> = diff.missing.iter().map(|case| columns([&escape_control(case), "no evidence in this run\n"])).collect();
     text.push_str(&listed(io, &missing));
     if !diff.not_run.is_empty() {
-        let paths: Vec<String> = diff.not_run.iter().map(|shelf| baseline_file(io, shelf)).collect();
+        let paths: Vec<String> = diff.not_run.iter().map(|path| baseline_file(io, path)).collect();
         text.push_str(&format!("not in this run: {}\n", paths.join(", ")));
     }
     if let Some(asked) = asked {
@@ -175,11 +175,11 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
 
 /// Returns one line per change of a case; without `--verbose` the first.
 fn changed_lines(io: &CliOutput, one: &ChangedCase) -> String {
-    let (shelf, case) = (io.paint.dim(&baseline_file(io, &one.shelf)), io.paint.strong(&escape_control(&one.case)));
+    let (path, case) = (io.paint.dim(&baseline_file(io, &one.path)), io.paint.strong(&escape_control(&one.case)));
     let shown = if io.verbose { one.changes.len() } else { 1 };
     let more = one.changes.len().saturating_sub(shown);
     let more = if more > 0 { format!(" (and {})", model::count(more, "more change")) } else { String::new() };
-    one.changes.iter().take(shown).map(|change| format!("{shelf}  {case}  {}{more}\n", escape_control(change))).collect()
+    one.changes.iter().take(shown).map(|change| format!("{path}  {case}  {}{more}\n", escape_control(change))).collect()
 }
 
 fn listed(io: &CliOutput, lines: &[String]) -> String {
@@ -201,7 +201,7 @@ fn known_failures(diff: &GoldenDiff) -> String {
 /// Returns the reworded texts for which the judge gave no verdict, with the reason.
 fn texts_without_verdict(diff: &GoldenDiff) -> impl Iterator<Item = (&GoldenPath, &str, &str)> {
     diff.reworded.iter().filter_map(|wording| match &wording.verdict {
-        WordingVerdict::NoVerdict { why } => Some((&wording.shelf, wording.case.as_str(), why.as_str())),
+        WordingVerdict::NoVerdict { why } => Some((&wording.path, wording.case.as_str(), why.as_str())),
         WordingVerdict::NotAsked | WordingVerdict::Same | WordingVerdict::Different { .. } => None,
     })
 }

@@ -20,7 +20,7 @@ pub(super) fn status(io: &CliOutput, source: &WorkspaceSource) -> ExitKind {
     };
     let found = golden.status(&workspace, super::DEFAULT_SUBJECT);
     let stale = found.iter().filter(|status| !status.stale.is_empty()).count();
-    let exit = match (golden.shelves.is_empty(), stale) {
+    let exit = match (golden.baselines.is_empty(), stale) {
         (true, _) => ExitKind::Incomplete,
         (false, 0) => ExitKind::Clean,
         (false, _) => ExitKind::Missed,
@@ -35,15 +35,15 @@ pub(super) fn status(io: &CliOutput, source: &WorkspaceSource) -> ExitKind {
 }
 
 fn document(io: &CliOutput, found: &[BaselineStatus], exit: ExitKind) -> serde_json::Value {
-    let shelves: Vec<_> = found
+    let baselines: Vec<_> = found
         .iter()
         .map(|status| {
-            json!({ "file": baseline_file(io, &status.shelf), "cases": status.cases, "stale": status.stale,
+            json!({ "file": baseline_file(io, &status.path), "cases": status.cases, "stale": status.stale,
                 "subject": status.stamp.as_ref().map(|stamp| &stamp.subject), "model": status.stamp.as_ref().map(|stamp| &stamp.model),
                 "catalogue": status.stamp.as_ref().map(|stamp| &stamp.catalogue), "date": status.stamp.as_ref().map(|stamp| &stamp.date) })
         })
         .collect();
-    json!({ "format": FORMAT, "command": "golden status", "baselines": shelves, "exit": exit.code() })
+    json!({ "format": FORMAT, "command": "golden status", "baselines": baselines, "exit": exit.code() })
 }
 
 fn text(io: &CliOutput, found: &[BaselineStatus], stale: usize) -> String {
@@ -52,13 +52,13 @@ fn text(io: &CliOutput, found: &[BaselineStatus], stale: usize) -> String {
         .map(|status| {
             let (model, date) = status.stamp.as_ref().map_or(("–", "–"), |stamp| (stamp.model.as_str(), stamp.date.as_str()));
             let state = if status.stale.is_empty() { "fresh" } else { "stale" };
-            vec![baseline_file(io, &status.shelf), model.to_owned(), date.to_owned(), status.cases.to_string(), state.to_owned()]
+            vec![baseline_file(io, &status.path), model.to_owned(), date.to_owned(), status.cases.to_string(), state.to_owned()]
         })
         .collect();
     let mut text = format!("{}\n", table(&["baseline", "model", "date", "cases", "state"], rows));
     for status in found {
         for why in &status.stale {
-            text.push_str(&format!("{}  {why}\n", io.paint.strong(&baseline_file(io, &status.shelf))));
+            text.push_str(&format!("{}  {why}\n", io.paint.strong(&baseline_file(io, &status.path))));
         }
     }
     text.push_str(&format!("{}, {stale} stale\n", model::count(found.len(), "baseline")));

@@ -51,24 +51,21 @@ pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunA
         Err(errors) => return report::print_refusal(io, "golden update", &errors),
     };
     let (mut text, mut written, mut partial) = (String::new(), 0, 0);
-    for (shelf, baseline) in golden.shelves.iter().map(|(shelf, baseline)| (shelf, keep_date(&before, shelf, baseline))) {
-        let lacking = golden.missing_cases(&workspace, shelf).len();
+    for (path, baseline) in golden.baselines.iter().map(|(path, baseline)| (path, keep_date(&before, path, baseline))) {
+        let lacking = golden.missing_cases(&workspace, path).len();
         if lacking > 0 {
             partial += 1;
-            text.push_str(&columns([
-                &baseline_file(io, shelf),
-                &format!("not written: the run lacks {}\n", model::count(lacking, "case")),
-            ]));
+            text.push_str(&columns([&baseline_file(io, path), &format!("not written: the run lacks {}\n", model::count(lacking, "case"))]));
             continue;
         }
-        let emptied = shelf.with_answers(other(shelf.answers));
-        let is_emptied = !golden.shelves.contains_key(&emptied);
-        if let Err(error) = write_baseline(root, shelf, &baseline, is_emptied.then_some(&emptied)) {
-            io.print_message(&format!("{} could not be written: {error}", baseline_file(io, shelf)));
+        let emptied = path.with_answers(other(path.answers));
+        let is_emptied = !golden.baselines.contains_key(&emptied);
+        if let Err(error) = write_baseline(root, path, &baseline, is_emptied.then_some(&emptied)) {
+            io.print_message(&format!("{} could not be written: {error}", baseline_file(io, path)));
             return ExitKind::Incomplete;
         }
         written += 1;
-        text.push_str(&format!("{}  {}\n", baseline_file(io, shelf), model::count(baseline.entries.len(), "case")));
+        text.push_str(&format!("{}  {}\n", baseline_file(io, path), model::count(baseline.entries.len(), "case")));
     }
     text.push_str(&format!("{} written from run {} of {}\n", model::count(written, "baseline"), stored.short_id(), *subject.name));
     let exit = if written == 0 || partial > 0 { ExitKind::Incomplete } else { ExitKind::Clean };
@@ -76,22 +73,22 @@ pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunA
 }
 
 /// Writes a baseline, and removes the file whose answers all moved here and files of the subject at paths of earlier versions.
-fn write_baseline(root: &Path, shelf: &GoldenPath, baseline: &GoldenFile, emptied: Option<&GoldenPath>) -> io::Result<()> {
-    files::write(&root.join(shelf.path()), &baseline.to_lines())?;
+fn write_baseline(root: &Path, path: &GoldenPath, baseline: &GoldenFile, emptied: Option<&GoldenPath>) -> io::Result<()> {
+    files::write(&root.join(path.path()), &baseline.to_lines())?;
     if let Some(emptied) = emptied {
         files::remove_if_exists(&root.join(emptied.path()))?;
     }
-    let legacy = root.join(shelf.legacy_path());
+    let legacy = root.join(path.legacy_path());
     let text = files::read_if_exists(&legacy)?.unwrap_or_default();
     match GoldenFile::parse(&text) {
-        Ok(file) if file.stamp.subject == shelf.subject => files::remove_if_exists(&legacy),
+        Ok(file) if file.stamp.subject == path.subject => files::remove_if_exists(&legacy),
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
 /// Returns the baseline with its earlier date, if nothing else changed.
-fn keep_date(before: &GoldenSet, shelf: &GoldenPath, baseline: &GoldenFile) -> GoldenFile {
-    match before.shelves.get(shelf) {
+fn keep_date(before: &GoldenSet, path: &GoldenPath, baseline: &GoldenFile) -> GoldenFile {
+    match before.baselines.get(path) {
         Some(earlier) => baseline.clone().dated_like(earlier),
         None => baseline.clone(),
     }

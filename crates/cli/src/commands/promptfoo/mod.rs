@@ -27,7 +27,7 @@ use stored::StoredConfig;
 
 pub(crate) fn promptfoo(io: &CliOutput, source: &WorkspaceSource, args: &PromptfooArgs) -> ExitCode {
     let compat = args.compat.is_some();
-    match Prepared::of(source, args) {
+    match PreparedConfig::of(source, args) {
         Ok(prepared) => prepared.run(io, args),
         Err(problems) => {
             for problem in &problems {
@@ -64,7 +64,7 @@ impl SuiteFiles for ConfigFolder {
 }
 
 /// Config and options without mistakes.
-struct Prepared {
+struct PreparedConfig {
     name: String,
     suite: PromptfooSuite,
     mode: AssertionMode,
@@ -74,7 +74,7 @@ struct Prepared {
     vars: Map<String, Value>,
 }
 
-impl Prepared {
+impl PreparedConfig {
     fn of(source: &WorkspaceSource, args: &PromptfooArgs) -> Result<Self, Vec<Problem>> {
         let mode = if args.compat.is_some() { AssertionMode::Compat } else { AssertionMode::Strict };
         let name = args.config.display().to_string();

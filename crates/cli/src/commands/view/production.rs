@@ -5,7 +5,7 @@ use super::super::traffic::referred_replay;
 use crate::report::WatchReport;
 use ::run::Clock;
 use ::score::drift::DriftAlarm;
-use campaign::{DriftReplay, ProductionReport, ReportWindow};
+use campaign::{DriftReplay, ProductionReport, ReportWindow, time_text};
 use foreign::TraceFacts;
 use model::{GateWindow, Score, UserError, Workspace};
 use serve::pages::{ProductionSummary, SignalCourse, UsageEntry, UsageSection};
@@ -175,8 +175,4 @@ fn usage_sections(report: &ProductionReport) -> Vec<UsageSection> {
             .collect(),
     });
     spend.chain(latency).collect()
-}
-
-fn time_text(at_s: u64) -> String {
-    humantime::format_rfc3339_seconds(std::time::UNIX_EPOCH + std::time::Duration::from_secs(at_s)).to_string()
 }

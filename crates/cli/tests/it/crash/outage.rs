@@ -1,12 +1,17 @@
 //! A vendor out of service, a store held by another process, and a store that cannot be written to.
 
-use super::fixture::CrashFixture;
+use super::fixture::{CrashFixture, wait_for_exit};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::time::timeout;
 
 const ARGS: [&str; 9] = ["run", "--subject", "local", "--suite", "tool_selection", "--trials", "60", "--concurrency", "16"];
 const PLANNED: u64 = 120;
+
+/// The notice is due after two seconds of waiting, which begins when the program has started.
+const NOTICE_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn document(stdout: &str) -> Value {
     serde_json::from_str(stdout).unwrap_or_else(|error| panic!("{error}: {stdout}"))
@@ -45,16 +50,26 @@ async fn store_held_by_another_process_is_waited_for() {
     // Creates the store.
     stage.run_to_end(&["run", "--subject", "echo", "--case", "how_much_usdc"]).await;
     let path = stage.path(".bardo-eval/store.sqlite");
-    let holder = std::thread::spawn(move || {
-        let connection = Connection::open(path).unwrap();
-        connection.execute_batch("BEGIN IMMEDIATE").unwrap();
-        std::thread::sleep(Duration::from_secs(4));
-        connection.execute_batch("COMMIT").unwrap();
-    });
-    std::thread::sleep(Duration::from_millis(200));
-    let ran = stage.output(&[&ARGS[..], &["--no-cache"]].concat()).await;
-    holder.join().unwrap();
-    assert!(ran.stderr.contains("another process writes to the store; waiting for it"), "{}", ran.stderr);
+    let holder = Connection::open(path).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut child = stage.command(&[&ARGS[..], &["--no-cache", "--format", "json"]].concat()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut seen = vec![];
+    let notice = async {
+        while let Some(line) = lines.next_line().await.unwrap() {
+            seen.push(line);
+            if seen.last().is_some_and(|line| line.contains("another process writes to the store; waiting for it")) {
+                return true;
+            }
+        }
+        false
+    };
+    let noticed = timeout(NOTICE_TIMEOUT, notice).await.unwrap_or(false);
+    holder.execute_batch("COMMIT").unwrap();
+    // The program must be able to write its other lines.
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    let ran = wait_for_exit(child).await;
+    assert!(noticed, "{seen:#?}");
     let document = document(&ran.stdout);
     assert_eq!((&document["trials"]["finished"], &document["record"]), (&PLANNED.into(), &record), "{document:#}");
 }

@@ -1,6 +1,6 @@
 //! Every process that we started ends with us, however we end, and the events of `world serve` are complete until then.
 
-use super::processes::{assert_ended, named, wait_for_descendants};
+use super::processes::{END_TIMEOUT, assert_ended, named, wait_for_descendants};
 use crate::harness::TestFolder;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const SIGNALS: &[&str] = &["TERM", "INT", "HUP", "KILL"];
 
@@ -47,7 +47,8 @@ fn start(folder: &TestFolder, args: &[&str]) -> Child {
 fn end(child: &mut Child, signal: &str) {
     let sent = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
     assert!(sent.success());
-    for _ in 0..200 {
+    let start = Instant::now();
+    while start.elapsed() < END_TIMEOUT {
         if child.try_wait().unwrap().is_some() {
             return;
         }
@@ -85,7 +86,8 @@ fn end_of_one_trial_leaves_the_programs_of_others_alone() {
 }
 
 fn wait_for_empty(path: &Path, what: &str) {
-    for _ in 0..100 {
+    let start = Instant::now();
+    while start.elapsed() < END_TIMEOUT {
         if fs::read_dir(path).unwrap().next().is_none() {
             return;
         }

@@ -128,7 +128,7 @@ fn effects_come_from_the_chain_and_outrank_claims() {
 fn nodes_need_wallets_and_keep_their_keys_in_the_environment() {
     let folder = TestFolder::with_reference();
     let refused = |args: &[&str], code: i32| folder.run(&[&["collect", "--listen", "127.0.0.1:0"], args].concat()).assert_exit(code);
-    refused(&["--rpc", "8453=http://127.0.0.1:1"], 2).assert_stderr("of no use without wallets");
+    refused(&["--rpc", "8453=http://127.0.0.1:1"], 2).assert_stderr("an RPC needs wallets");
     refused(&["--rpc", "8453=https://user:word@node.example"], 2).assert_stderr("carries a user, a query or a key");
     refused(&["--rpc", "base=http://127.0.0.1:1"], 2).assert_stderr("a chain is a number");
     folder.write("evals/production.yaml", format!("wallets: [\"{WALLET}\"]\nrpc: {{ 8453: env:NO_SUCH_VARIABLE }}\n"));

@@ -12,7 +12,7 @@ mod budget;
 mod fault_storm;
 mod faults;
 mod keys;
-mod overhead;
+mod latency;
 mod reference_parity;
 mod replies;
 mod stack;

@@ -42,7 +42,7 @@ mod write_identity;
 pub(super) use exercise::{first_flag, read_at};
 pub use outcome::{AttackOutcome, attack_outcome};
 pub(super) use red_team::{attacked_role, breach_finding, twin_role};
-pub(super) use sample_attack::{ATTACKER, swap_with, swap_with_read};
+pub(super) use sample_attack::{ATTACKER, obeyed_attack, swap_with, swap_with_read};
 pub use sample_attack::{attacked_case, sample_attack};
 pub use twin::{EffectClass, EffectTarget, effect_classes, twin_differences};
 

@@ -425,7 +425,7 @@ fn throttled_vendor_is_paused_for_all_workers() {
     }
     // All eight calls were under way together: their faults halve the limit once.
     for (worker, ticket) in workers.iter().cycle().zip(&tickets) {
-        let fault = VendorThrottle { vendor: ticket.vendor.clone(), wait: Some(Duration::from_millis(300)), halvings: 0 };
+        let fault = VendorThrottle { vendor: ticket.vendor.clone(), wait: Some(Duration::from_secs(60)), halvings: 0 };
         worker.write(QueueWrite::Throttle(fault));
         worker.write(QueueWrite::Fail { call: ticket.call.clone(), cost: 0, why: "status 429".into() });
     }
@@ -437,7 +437,7 @@ fn throttled_vendor_is_paused_for_all_workers() {
     assert!(matches!(reserve(&workers[1], ticket(run, "u", 1, 1)), Ok(ReserveAnswer::Wait(_))), "other workers see it too");
     let other = CallTicket { vendor: "https://vendor key2".into(), ..ticket(run, "u", 2, 1) };
     assert!(matches!(reserve(&workers[1], other), Ok(ReserveAnswer::Reserved { .. })), "another key has limits of its own");
-    std::thread::sleep(Duration::from_millis(350));
+    fixture.sql("UPDATE vendors SET paused_until = clock_timestamp()");
     fixture.sql("UPDATE vendors SET at_once = 2 WHERE at_once IS NOT NULL");
     for n in 0..2 {
         assert_eq!(reserve(&workers[1], ticket(run, "v", n, 1)).unwrap(), ReserveAnswer::Reserved { halvings: 1 });

@@ -1,7 +1,7 @@
 //! State of a published run, for its watcher.
 
 use super::lease::{fail_open_calls, release_workers};
-use super::session::{QueueConnection, QueueSql, column, count, first_column};
+use super::session::{QueueConnection, QueueSql, count, first_column};
 use crate::StoreError;
 
 /// State of a published run.
@@ -152,11 +152,6 @@ impl QueueConnection {
             dismiss_all(sql, run)?;
             sql.execute("DELETE FROM jobs WHERE run = $1", &[&run]).map(drop)
         })
-    }
-
-    /// Returns whether a position has no job any more: its trial has ended, if the run was not closed.
-    pub fn has_ended(&mut self, run: i64, n: u64) -> Result<bool, StoreError> {
-        self.transaction(|sql| Ok(sql.query_first("SELECT 1 FROM jobs WHERE run = $1 AND n = $2", &[&run, &column(n)])?.is_none()))
     }
 }
 

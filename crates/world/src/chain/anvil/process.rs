@@ -3,7 +3,7 @@
 use super::super::{BASE_FEE, BLOCK_GAS, ChainError};
 use super::AnvilConfig;
 use super::node_client::{display_origin, printable_excerpt};
-use launcher::{LaunchRequest, LaunchedProgram, Lifeline, ProgramConfinement, ProgramInput, ProgramLaunch, ResourceLimits};
+use launcher::{LaunchRequest, LaunchedProgram, LauncherConnection, ProgramConfinement, ProgramInput, ProgramLaunch, ResourceLimits};
 use process_wrap::tokio::ChildWrapper;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,7 @@ const LISTENING_PREFIX: &str = "Listening on ";
 pub(super) struct AnvilProcess {
     inner: Box<dyn ChildWrapper>,
     /// Ends the node when it is closed, also by the death of this process.
-    _lifeline: Lifeline,
+    _lifeline: LauncherConnection,
     listeners: [JoinHandle<()>; 2],
     pub(super) url: String,
 }

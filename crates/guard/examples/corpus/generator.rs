@@ -175,13 +175,3 @@ pub(crate) fn corpus_files() -> Vec<(&'static str, String)> {
     };
     vec![("seen.jsonl", file(CorpusSplit::Seen)), ("held_out.jsonl", file(CorpusSplit::HeldOut))]
 }
-
-/// Writes the corpus. Only before it was frozen; later the output must equal the files, see `frozen`.
-#[test]
-#[ignore = "writes the corpus"]
-#[allow(clippy::disallowed_methods, reason = "a tool that writes the corpus")]
-fn write_corpus() {
-    for (name, content) in corpus_files() {
-        std::fs::write(format!("{}/corpus/{name}", env!("CARGO_MANIFEST_DIR")), content).unwrap();
-    }
-}

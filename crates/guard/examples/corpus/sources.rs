@@ -48,8 +48,8 @@ pub(crate) fn fill_slots(text: &str, id: &str) -> String {
     slots.iter().fold(text.to_owned(), |text, (slot, value)| text.replace(slot, value))
 }
 
-/// Texts that the corpus took from the reference workspace, as JSON lines.
-fn workspace_texts() -> String {
+/// Returns the texts that a corpus would take from the reference workspace of today, as JSON lines.
+pub(crate) fn workspace_texts() -> String {
     let workspace = testkit::reference_workspace();
     let mut probes: Vec<_> = workspace.probes.iter().collect();
     probes.sort_by(|a, b| a.name.value.cmp(&b.name.value));
@@ -86,12 +86,4 @@ fn workspace_texts() -> String {
         add("user_turn", AttackChannel::User, case.brief.user_script.opening());
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
-}
-
-/// Writes the texts of the reference workspace of today. The corpus keeps those of the day it was frozen.
-#[test]
-#[ignore = "writes a source of the frozen corpus"]
-#[allow(clippy::disallowed_methods, reason = "a tool that writes a source file")]
-fn write_workspace_texts() {
-    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/sources/workspace.jsonl"), workspace_texts()).unwrap();
 }
