@@ -12,7 +12,7 @@ import time
 import http.client
 
 SAMPLES = 60
-# One run in so many is attacked.
+# One run in so many is attacked, if the base has such a run.
 ATTACKED = 50
 
 
@@ -30,12 +30,13 @@ def make(base, target, runs, trials):
         store.execute(sql)
     store.execute("ATTACH ? AS base", (base,))
     each = trials // runs
+    has_attacks = source.execute("SELECT count(*) FROM runs").fetchone()[0] > 2
     columns = [row[1] for row in source.execute("PRAGMA table_info(runs)")]
     kept = [row[1] for row in source.execute("PRAGMA table_info(trials)")]
     others = ", ".join(name for name in kept if name not in ("run", "n"))
     store.execute("BEGIN")
     for run in range(1, runs + 1):
-        origin = 3 if run % ATTACKED == 0 else 1 + run % 2
+        origin = 3 if has_attacks and run % ATTACKED == 0 else 1 + run % 2
         own = dict(zip(columns, source.execute("SELECT * FROM runs WHERE run = ?", (origin,)).fetchone()))
         plan = json.loads(own["plan"])
         plan["cases"] = plan["cases"][:each]
