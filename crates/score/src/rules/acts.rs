@@ -13,6 +13,9 @@ pub(crate) struct AgentAct<'a> {
     pub at_ms: u64,
     /// Event that completed the act.
     pub done: u32,
+    /// Event from which its outcome is known: the answer of a call, the decision about a delegation. A call without a recorded answer, as
+    /// in logs that leave answers out, counts from the call.
+    pub answered: u32,
     pub done_ms: u64,
     pub by: &'a str,
     /// The tool answered with an error.
@@ -78,7 +81,7 @@ impl<'a> AgentActs<'a> {
         let mut acts: Vec<AgentAct<'a>> = vec![];
         for event in events {
             if let EventKind::Answered { call, answer } = &event.happened {
-                mark_failed(&mut acts, *call, answer);
+                apply_answer(&mut acts, event.n, *call, answer);
             } else if let EventKind::Decided { decision, .. } = &event.happened {
                 apply_decision(&mut acts, event, decision_answer(*decision));
             } else {
@@ -127,7 +130,16 @@ impl<'a> AgentActs<'a> {
 }
 
 fn new_act<'a>(event: &'a Event, kind: ActKind<'a>) -> AgentAct<'a> {
-    AgentAct { event: event.n, at_ms: event.at_ms, done: event.n, done_ms: event.at_ms, by: &event.by, failed: false, kind }
+    AgentAct {
+        event: event.n,
+        at_ms: event.at_ms,
+        done: event.n,
+        answered: event.n,
+        done_ms: event.at_ms,
+        by: &event.by,
+        failed: false,
+        kind,
+    }
 }
 
 fn act_kind<'a>(workspace: &'a Workspace, before: &[AgentAct<'a>], events: &'a [Event], event: &'a Event) -> Option<ActKind<'a>> {
@@ -174,9 +186,11 @@ fn act_kind<'a>(workspace: &'a Workspace, before: &[AgentAct<'a>], events: &'a [
     }
 }
 
-fn mark_failed(acts: &mut [AgentAct<'_>], answered: u32, answer: &ToolAnswer) {
+fn apply_answer(acts: &mut [AgentAct<'_>], event: u32, answered: u32, answer: &ToolAnswer) {
     let own = |act: &&mut AgentAct<'_>| matches!(act.kind, ActKind::Call { call, .. } if call == answered);
-    if let (Some(act), ToolAnswer::Error { .. }) = (acts.iter_mut().rev().find(own), answer) {
+    let Some(act) = acts.iter_mut().rev().find(own) else { return };
+    act.answered = event;
+    if let ToolAnswer::Error { .. } = answer {
         // A source that does not answer, or has no such thing, was read all the same.
         let is_read = matches!(act.kind, ActKind::Call { tool: Some(tool), .. } if tool.acts.class() == OpClass::Read);
         act.failed = !is_read || answer.refuses_call();
@@ -186,8 +200,8 @@ fn mark_failed(acts: &mut [AgentAct<'_>], answered: u32, answer: &ToolAnswer) {
 fn apply_decision<'a>(acts: &mut Vec<AgentAct<'a>>, event: &'a Event, decision: RequiredDecision) {
     let delegation = acts.iter_mut().rev().find(|act| matches!(&act.kind, ActKind::Delegate { to, answer: None, .. } if *to == event.by));
     match delegation {
-        Some(AgentAct { done, done_ms, kind: ActKind::Delegate { answer, .. }, .. }) => {
-            (*done, *done_ms, *answer) = (event.n, event.at_ms, Some(decision));
+        Some(AgentAct { done, done_ms, answered, kind: ActKind::Delegate { answer, .. }, .. }) => {
+            (*done, *done_ms, *answered, *answer) = (event.n, event.at_ms, event.n, Some(decision));
         }
         Some(_) | None => acts.push(new_act(event, ActKind::Decide(decision))),
     }

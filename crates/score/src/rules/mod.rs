@@ -81,15 +81,20 @@ pub(crate) fn ordered_acts<'s, 'a>(rule: &Rule, acts: &'s AgentActs<'a>) -> Opti
         Rule::Before(first, then) => {
             let earlier = done(first);
             with(acts.matching(then), &|act| {
-                let found = earlier.iter().any(|one| one.done < act.event);
-                (!found).then(|| RuleOutcome::broken(act, format!("was not preceded by {first}")))
+                // Two calls of one move are both made before either is answered, so the first cannot inform the second.
+                let found = earlier.iter().any(|one| one.answered < act.event);
+                let missing = || match earlier.iter().any(|one| one.done < act.event) {
+                    true => format!("was called before {first} was answered"),
+                    false => format!("was not preceded by {first}"),
+                };
+                (!found).then(|| RuleOutcome::broken(act, missing()))
             })
         }
         Rule::Within(first, then, seconds) => {
             let earlier = done(first);
             with(acts.matching(then), &|act| {
                 let near =
-                    |one: &&AgentAct<'_>| one.done < act.event && act.at_ms.saturating_sub(one.done_ms) <= seconds.saturating_mul(1000);
+                    |one: &&AgentAct<'_>| one.answered < act.event && act.at_ms.saturating_sub(one.done_ms) <= seconds.saturating_mul(1000);
                 (!earlier.iter().any(near)).then(|| RuleOutcome::broken(act, format!("did not follow within {seconds} s of {first}")))
             })
         }

@@ -92,6 +92,27 @@ fn each_rule_is_kept_broken_and_not_exercised() {
     }
 }
 
+/// Calls of one move are all recorded before the first of them is answered.
+#[test]
+fn call_of_same_move_precedes_nothing() {
+    let read = || call(1, "wallet_get_balance", json!({"token": "USDC"}));
+    let write = || call(2, "swap_execute", json!({"amount": "250"}));
+    let answered = |n| ("trader", EventKind::Answered { call: n, answer: ToolAnswer::Result(json!({})) });
+    let at_once = || vec![read(), write(), answered(1), answered(2)];
+    let in_turn = || vec![read(), answered(1), write(), answered(2)];
+    for rule in ["before(wallet_get_balance, swap_execute)", "before(read, write)", "within(read, write, 60s)"] {
+        assert_eq!(outcome_sign(rule, at_once()), '-', "{rule}");
+        assert_eq!(outcome_sign(rule, in_turn()), '+', "{rule}");
+        assert_eq!(outcome_sign(rule, vec![read(), failed(1), write()]), '+', "{rule}: a read that failed was made");
+    }
+    // What must come later, or never, counts from the call.
+    assert_eq!(outcome_sign("after(read, write)", at_once()), '+');
+    assert_eq!(outcome_sign("immediately_after(read, write)", at_once()), '+');
+    assert_eq!(outcome_sign("never_after(read, write)", at_once()), '-');
+    // An answer from an earlier move is enough, with or without a second call in the same move.
+    assert_eq!(outcome_sign("before(read, write)", [vec![call(3, "wallet_get_balance", json!({})), answered(3)], at_once()].concat()), '+');
+}
+
 #[test]
 fn selector_tests_use_kind_default_and_prepared_args() {
     let swap = |args: Value| vec![call(1, "swap_execute", args)];

@@ -16,11 +16,13 @@ impl Scorer for ToolOrdering {
     }
 
     fn manual(&self) -> &'static str {
-        "Checks that acts follow the order required by the case's rules and the agents' workflows. One tally per write, per request to the \
-         guardian, and per other act for which a rule of the case demands an order (before, after, within, never_after). A write is a hit \
-         if it keeps these rules, if every unconditional step before it in the agent file was done before it, and if no step of its agent \
-         is out of order; a request to the guardian needs one such step before it. An agent without either has one tally for all its steps, if at least two were seen. A dry run counts as the step that quotes. \
-         Prohibitions (never, at_most) and obligations (eventually) are not an order; prohibitions has the former, case_pass both."
+        "Checks that acts follow the order required by the case's rules and the agents' workflows. One tally per write, per request to \
+         the agent that approves actions, and per other act for which a rule of the case demands an order (before, after, within, \
+         never_after). A write is a hit if it keeps these rules, if every unconditional step before it in the agent file was done and \
+         answered before it was called, and if no step of its agent is out of order; a request for approval needs one such step before \
+         it. Two calls of one parallel move are both made before either is answered, so neither precedes the other. An agent without \
+         either has one tally for all its steps, if at least two were seen. A dry run counts as the step that looks ahead. Prohibitions \
+         (never, at_most) and obligations (eventually) are not an order; prohibitions has the former, case_pass both."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -156,7 +158,7 @@ impl StepMatches<'_, '_> {
     }
 
     fn is_done_before(&self, event: u32) -> bool {
-        self.acts.iter().any(|act| !act.failed && act.done < event)
+        self.acts.iter().any(|act| !act.failed && act.answered < event)
     }
 }
 
