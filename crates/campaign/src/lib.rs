@@ -83,6 +83,7 @@ pub use spec::{
 };
 pub use summary::{
     AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, ScorerFailures, StrandedTrials, UnreadFailures,
+    UnreadRubrics,
 };
 pub use tokio_util::sync::CancellationToken;
 pub use watcher::{NoopWatcher, RunWatcher, WatchedTrial, WatcherDecision};

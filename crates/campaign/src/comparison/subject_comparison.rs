@@ -1,7 +1,7 @@
 //! Result of a comparison of two sides.
 
 use super::side_facts::{ComparedSide, SideFacts};
-use score::pairing::{ChangeVerdict, FlipDirection, RunComparison, RunNoise, compare_sides};
+use score::pairing::{ChangeVerdict, RunComparison, RunNoise, compare_sides};
 
 /// One subject compared with another, or with itself in an earlier run.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,11 +15,6 @@ pub struct SubjectComparison {
 impl SubjectComparison {
     pub fn has_regression(&self) -> bool {
         self.result.slices.iter().chain([&self.result.cases]).any(|slice| slice.verdict == ChangeVerdict::Regression)
-    }
-
-    /// Returns the number of cases whose pass rate changed in a direction.
-    pub fn flipped(&self, direction: FlipDirection) -> usize {
-        self.result.flips.iter().filter(|group| group.direction == direction).map(|group| group.cases.len()).sum()
     }
 
     /// Returns whether the comparison lacks evidence: no pairs, too few of them, or cases without a result.

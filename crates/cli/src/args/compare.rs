@@ -12,7 +12,7 @@ pub(crate) struct CompareArgs {
     /// Later side, named in the same way [default: the last stored run]
     #[arg(value_name = "B")]
     pub after: Option<String>,
-    /// Exit 1 on a regression of a gate or of the cases as a whole (which needs enough cases), or on any case that got worse
+    /// Exit 1 on a regression of a gate or of the cases as a whole (which needs enough cases), or on anything that got worse: a case, or a reading of a gate
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = FailOn::Regression)]
     pub fail_on: FailOn,
     #[command(flatten)]

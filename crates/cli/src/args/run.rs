@@ -57,7 +57,7 @@ pub(crate) struct RunArgs {
     /// Compare the result with an earlier run, or with golden, the baselines of the workspace; a regression ends with exit 1
     #[arg(long, value_name = "RUN", conflicts_with = "dry_run")]
     pub against: Option<String>,
-    /// With --against: exit 1 on a regression of a gate or of the cases as a whole, or on any case that got worse
+    /// With --against: exit 1 on a regression of a gate or of the cases as a whole, or on anything that got worse: a case, or a reading of a gate
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = FailOn::Regression, requires = "against")]
     pub fail_on: FailOn,
     /// Only the first N cases after all filters, such as --limit 5

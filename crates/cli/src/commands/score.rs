@@ -82,7 +82,7 @@ fn score_run(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs, run: Op
         judge_errors: None,
         red_team: vec![],
         comparisons: vec![],
-        is_against: false,
+        against: None,
         changed: None,
         is_replay: false,
         sandbox: None,

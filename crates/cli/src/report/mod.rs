@@ -51,7 +51,7 @@ pub(crate) use trial_lines::TrialLines;
 pub(crate) use present::escape::escape_control;
 use present::{cause_text, escape, gate_lines, judgement_text};
 
-use crate::args::ReportFormat;
+use crate::args::{FailOn, ReportFormat};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::shell::shell_quoted;
@@ -110,8 +110,8 @@ pub(crate) struct RunReport<'r> {
     pub red_team: Vec<RedTeamReport>,
     /// Comparisons with an earlier run, or of several subjects.
     pub comparisons: Vec<SubjectComparison>,
-    /// The comparison is with an earlier run, and comes first.
-    pub is_against: bool,
+    /// Changes that fail a comparison with an earlier run, which comes first; absent without such a comparison.
+    pub against: Option<FailOn>,
     /// Cases selected because something changed.
     pub changed: Option<&'r ChangedSelection>,
     /// The replies of the subject come from recordings; no model was asked for them.
@@ -125,7 +125,8 @@ impl RunReport<'_> {
     /// Returns the comparisons as they are printed; `None` if there are none.
     fn comparison(&self) -> Option<ComparisonReport<'_>> {
         let store_flag = self.store_flag.clone();
-        (!self.comparisons.is_empty()).then(|| ComparisonReport { comparisons: &self.comparisons, store_flag, exit: self.exit })
+        let (exit, fail_on) = (self.exit, self.against);
+        (!self.comparisons.is_empty()).then(|| ComparisonReport { comparisons: &self.comparisons, store_flag, exit, fail_on })
     }
 
     /// Returns names and values that identify the run: run, subjects, workspace, date, record and tier.

@@ -10,7 +10,7 @@ use model::Verdict;
 pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let changed = shown.changed.map_or_else(String::new, |changed| format!("{}\n\n", escape_cell(&changed_text(changed))));
     match shown.comparison() {
-        Some(compared) if shown.is_against => {
+        Some(compared) if shown.against.is_some() => {
             let run = run(io, shown);
             format!(
                 "{}\n{changed}<details><summary>The run itself</summary>\n\n{run}\n</details>\n",

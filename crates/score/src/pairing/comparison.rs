@@ -42,6 +42,16 @@ pub struct PairedSlice {
     /// Adjusted by Holm for all slices of the comparison that could be significant.
     pub adjusted: f64,
     pub verdict: ChangeVerdict,
+    /// The gate was met on the paired cases before, and is missed or has no evidence on them now.
+    pub is_newly_missed: bool,
+}
+
+impl RunComparison {
+    /// Returns whether anything got worse, in however few cases: a case, a reading of a gate, or a gate that was met.
+    pub fn got_worse(&self) -> bool {
+        let is_worse = |slice: &PairedSlice| slice.counts.worse > 0 || slice.is_newly_missed;
+        is_worse(&self.cases) || self.slices.iter().any(is_worse)
+    }
 }
 
 /// Slice before its verdict.
@@ -53,6 +63,7 @@ struct MeasuredPair {
     counts: PairCounts,
     mean_change: f64,
     is_first_miss: bool,
+    is_newly_missed: bool,
 }
 
 /// Compares two sides, paired by case.
@@ -94,9 +105,9 @@ fn paired_slices(gates: &[Gate], before: &SideReadings, after: &SideReadings, ch
     let mut found: Vec<Option<&CaseReadings>> = vec![None; before.units.len()];
     let mut measured = vec![];
     for slice in &before.slices {
-        let (Some(other), Some(gate)) =
-            (later.get(&(slice.gate.as_str(), slice.slice.as_str())), gates.iter().find(|gate| gate.id.value == slice.gate))
-        else {
+        let Some(gate) = gates.iter().find(|gate| gate.id.value == slice.gate) else { continue };
+        let Some(other) = later.get(&(slice.gate.as_str(), slice.slice.as_str())) else {
+            measured.extend(lost_slice(gate, slice, before, after, &is_kept));
             continue;
         };
         let placed = |(number, readings)| Some((numbers.get(number).copied().flatten()?, readings));
@@ -108,7 +119,7 @@ fn paired_slices(gates: &[Gate], before: &SideReadings, after: &SideReadings, ch
             .filter(|(number, _)| is_kept.get(*number).copied().unwrap_or(false))
             .filter_map(|(number, one)| Some((one, found[*number]?)))
             .collect();
-        measured.extend(paired_slice(gate, &slice.slice, &pairs));
+        measured.extend(paired_slice(gate, &slice.slice, &pairs).or_else(|| lost_slice(gate, slice, before, after, &is_kept)));
         own.iter().for_each(|(number, _)| found[*number] = None);
     }
     measured
@@ -121,7 +132,8 @@ fn paired_cases(pairs: &[(&str, &SideCase, &SideCase)]) -> MeasuredPair {
     let mean = |values: &mut dyn Iterator<Item = f64>| (!rates.is_empty()).then(|| values.sum::<f64>() / rates.len() as f64);
     let (before, after) = (mean(&mut rates.iter().map(|(a, _)| *a)), mean(&mut rates.iter().map(|(_, b)| *b)));
     let mean_change = after.unwrap_or_default() - before.unwrap_or_default();
-    MeasuredPair { gate: None, slice: "all".to_owned(), before, after, counts, mean_change, is_first_miss: false }
+    let gate = None;
+    MeasuredPair { gate, slice: "all".to_owned(), before, after, counts, mean_change, is_first_miss: false, is_newly_missed: false }
 }
 
 /// Measures the paired units of a slice; `None` if no unit has a value on both sides.
@@ -139,8 +151,30 @@ fn paired_slice(gate: &Gate, slice: &str, pairs: &[(&CaseReadings, &CaseReadings
     let before = pooled_value(gate, pairs.iter().map(|(one, _)| *one));
     let after = pooled_value(gate, pairs.iter().map(|(_, one)| *one));
     let holds = |value: Option<f64>| value.is_some_and(|value| gate.bound.holds(value));
-    let is_first_miss = allows_no_miss(gate) && holds(before) && !holds(after);
-    Some(MeasuredPair { gate: Some(gate.id.value.clone()), slice: slice.to_owned(), before, after, counts, mean_change, is_first_miss })
+    let is_newly_missed = holds(before) && !holds(after);
+    let is_first_miss = allows_no_miss(gate) && is_newly_missed;
+    let (gate, slice) = (Some(gate.id.value.clone()), slice.to_owned());
+    Some(MeasuredPair { gate, slice, before, after, counts, mean_change, is_first_miss, is_newly_missed })
+}
+
+/// Measures a slice that met its gate before and has no reading any more, although cases of it were run again.
+fn lost_slice(gate: &Gate, slice: &SideSlice, before: &SideReadings, after: &SideReadings, is_kept: &[bool]) -> Option<MeasuredPair> {
+    let is_run_again = |number: usize| {
+        let case = before.units.get(number).and_then(|unit| unit.strip_prefix("case "));
+        is_kept.get(number) == Some(&true) && case.and_then(|case| after.cases.get(case)).is_some_and(|case| case.rate().is_some())
+    };
+    let units = slice.readings.iter().filter(|(number, _)| is_run_again(*number)).map(|(_, one)| one);
+    let value = pooled_value(gate, units).filter(|value| gate.bound.holds(*value))?;
+    Some(MeasuredPair {
+        gate: Some(gate.id.value.clone()),
+        slice: slice.slice.clone(),
+        before: Some(value),
+        after: None,
+        counts: PairCounts::default(),
+        mean_change: 0.0,
+        is_first_miss: false,
+        is_newly_missed: true,
+    })
 }
 
 /// Returns the value of a unit, larger is better.
@@ -178,9 +212,9 @@ fn judged(measured: Vec<MeasuredPair>, noise: RunNoise) -> Vec<PairedSlice> {
         adjusted[at] = p_value;
     }
     let judge = |(pair, adjusted): (MeasuredPair, f64)| {
-        let MeasuredPair { gate, slice, before, after, counts, mean_change, is_first_miss } = pair;
+        let MeasuredPair { gate, slice, before, after, counts, mean_change, is_first_miss, is_newly_missed } = pair;
         let verdict = change_verdict(PairEvidence { counts, adjusted, mean_change, is_first_miss }, noise);
-        PairedSlice { gate, slice, before, after, counts, p_value: counts.p_value(), adjusted, verdict }
+        PairedSlice { gate, slice, before, after, counts, p_value: counts.p_value(), adjusted, verdict, is_newly_missed }
     };
     measured.into_iter().zip(adjusted).map(judge).collect()
 }

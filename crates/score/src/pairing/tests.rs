@@ -107,6 +107,34 @@ fn first_miss_of_a_zero_tolerance_gate_is_a_regression() {
     assert_eq!(compare_sides(&missed, &clean, RunNoise::Sampled).slices[0].verdict, ChangeVerdict::Tied);
 }
 
+/// A gate of a scorer that does not decide the case, as that of a program of the workspace.
+#[test]
+fn gate_that_falls_under_its_bound_got_worse_in_few_cases() {
+    let workspace = workspace_of(4, "0.85");
+    let with_reading = |reading: &dyn Fn(usize) -> Reading| {
+        let mut side = RunSide::new(&workspace);
+        let suites = workspace.suites.iter().filter(|suite| suite.name.contains("tool_selection"));
+        for (n, case) in suites.flat_map(|suite| &suite.cases).enumerate() {
+            let (id, scores) = (ContentHash::of_text(&n.to_string()), vec![Score::new("hit", reading(n), vec![])]);
+            side.add(&SideTrial { trial: &id, case, hash: Some(&case.hash), scores: &scores, outcome: CaseOutcome::Passed });
+        }
+        side
+    };
+    let met = with_reading(&|_| Reading::from_bool(true));
+    let compare = |after: &RunSide<'_>| compare_sides(&met, after, RunNoise::Sampled);
+    let missed = compare(&with_reading(&|n| Reading::from_bool(n != 1)));
+    assert_eq!((missed.cases.counts.worse, missed.slices[0].counts.worse), (0, 1), "every case passes");
+    assert_eq!((missed.slices[0].verdict, missed.slices[0].is_newly_missed), (ChangeVerdict::NotEnoughData, true));
+    assert!(missed.got_worse());
+    let silent = compare(&with_reading(&|_| Reading::not_exercised()));
+    assert_eq!((silent.slices[0].before, silent.slices[0].after, silent.slices[0].is_newly_missed), (Some(1.0), None, true));
+    assert!(silent.got_worse(), "a gate that is measured no more");
+    assert!(!compare(&met).got_worse());
+    // Cases that were not run again are no loss of evidence.
+    let other = RunSide::new(&workspace);
+    assert!(compare(&other).slices.is_empty() && !compare(&other).got_worse());
+}
+
 #[test]
 fn repeated_trials_are_paired_by_case() {
     let workspace = workspace_of(30, "0.85");

@@ -11,7 +11,6 @@ use crate::report::{self, ComparisonReport};
 use crate::workspace_source::WorkspaceSource;
 use campaign::{SubjectComparison, compare_subjects, stored_run_workspace};
 use model::{UserError, Workspace};
-use score::pairing::FlipDirection;
 
 pub(crate) fn compare(io: &CliOutput, source: &WorkspaceSource, args: &CompareArgs) -> ExitKind {
     let workspace = match super::open_checked_workspace(io, source, "compare") {
@@ -26,7 +25,8 @@ pub(crate) fn compare(io: &CliOutput, source: &WorkspaceSource, args: &CompareAr
         Err(errors) => report::print_refusal(io, "compare", &errors),
         Ok(comparisons) => {
             let exit = comparison_exit(&comparisons, args.fail_on);
-            let shown = ComparisonReport { comparisons: &comparisons, store_flag: args.store.store_flag(), exit };
+            let shown =
+                ComparisonReport { comparisons: &comparisons, store_flag: args.store.store_flag(), exit, fail_on: Some(args.fail_on) };
             report::print_comparison(io, &args.reports, &shown)
         }
     }
@@ -47,12 +47,12 @@ fn compared(source: &WorkspaceSource, workspace: Workspace, args: &CompareArgs) 
     pairs.iter().map(compare).collect::<Result<_, UserError>>().map_err(|why| vec![why])
 }
 
-/// Returns the exit of comparisons: missed on a regression, incomplete without enough evidence. Whether a case got worse is seen in any number of
-/// cases; whether the rate did needs many.
+/// Returns the exit of comparisons: missed on a regression, incomplete without enough evidence. Whether a case or a gate got worse is seen in any number
+/// of cases; whether the rate did needs many.
 pub(super) fn comparison_exit(comparisons: &[SubjectComparison], fail_on: FailOn) -> ExitKind {
     let is_worse = |one: &SubjectComparison| match fail_on {
         FailOn::Regression => one.has_regression(),
-        FailOn::Any => one.has_regression() || one.flipped(FlipDirection::Worse) > 0,
+        FailOn::Any => one.has_regression() || one.result.got_worse(),
     };
     let is_undecided = |one: &SubjectComparison| match fail_on {
         FailOn::Regression => one.is_incomplete(),

@@ -221,7 +221,7 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
         left_out: prepared.plan().left_out(),
         red_team: red_team.clone(),
         comparisons: comparisons.clone(),
-        is_against: against.is_some(),
+        against: against.map(|_| args.fail_on),
         changed: changed.as_ref(),
         is_replay: replays_subjects(prepared.plan()),
         sandbox: prepared.plan().spec().settings.sandbox.as_deref(),

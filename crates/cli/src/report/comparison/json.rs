@@ -21,7 +21,7 @@ fn comparison(io: &CliOutput, compared: &SubjectComparison, store_flag: &str) ->
     let result = &compared.result;
     let flips: Vec<Value> = result.flips.iter().map(|group| flip_group(io, compared, store_flag, group)).collect();
     json!({
-        "verdict": verdict(overall_verdict(compared)), "before": side(&compared.before), "after": side(&compared.after),
+        "verdict": verdict(overall_verdict(compared)), "got_worse": result.got_worse(), "before": side(&compared.before), "after": side(&compared.after),
         "deterministic": compared.noise == RunNoise::None, "cases": slice(&result.cases),
         "slices": result.slices.iter().map(slice).collect::<Vec<_>>(), "flips": flips,
         "only_before": result.only_before, "only_after": result.only_after, "changed_cases": result.changed_cases,
@@ -42,7 +42,8 @@ fn side(side: &SideFacts) -> Value {
 fn slice(slice: &PairedSlice) -> Value {
     let counts = slice.counts;
     json!({ "gate": slice.gate, "slice": slice.slice, "before": slice.before, "after": slice.after, "paired": counts.paired(),
-        "worse": counts.worse, "better": counts.better, "p": slice.p_value, "p_adjusted": slice.adjusted, "verdict": verdict(slice.verdict) })
+        "worse": counts.worse, "better": counts.better, "p": slice.p_value, "p_adjusted": slice.adjusted, "verdict": verdict(slice.verdict),
+        "newly_missed": slice.is_newly_missed })
 }
 
 fn verdict(verdict: ChangeVerdict) -> &'static str {

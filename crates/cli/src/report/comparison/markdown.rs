@@ -2,10 +2,11 @@
 
 use super::super::cause_text::cause;
 use super::super::escape::{escape_cell, markdown_code};
-use super::gate_changes::gate_changes;
+use super::gate_changes::{GateChange, gate_changes};
 use super::show_commands::show_command;
 use super::text::p_text;
-use super::{ComparisonReport, cases_advice, cost_and_time, left_out, overall_verdict, sides};
+use super::{ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, newly_missed_note, sides};
+use crate::args::FailOn;
 use crate::io::CliOutput;
 use campaign::SubjectComparison;
 use score::pairing::{ChangeVerdict, FlipDirection, PairedSlice};
@@ -16,24 +17,27 @@ const MAX_GATES: usize = 3;
 const MAX_CASES: usize = 200;
 
 pub(in crate::report) fn render(io: &CliOutput, shown: &ComparisonReport<'_>) -> String {
-    shown.comparisons.iter().map(|compared| one(io, compared, &shown.store_flag)).collect::<Vec<_>>().join("\n")
+    shown.comparisons.iter().map(|compared| one(io, compared, shown)).collect::<Vec<_>>().join("\n")
 }
 
-fn one(io: &CliOutput, compared: &SubjectComparison, store_flag: &str) -> String {
-    let verdict = overall_verdict(compared);
+fn one(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_>) -> String {
+    let headline = ComparisonHeadline::of(compared, shown.fail_on);
     let gates = gate_changes(&compared.result.slices);
     let is_changed = |verdict| matches!(verdict, ChangeVerdict::Regression | ChangeVerdict::Improvement);
     let mut head = vec![
-        format!("### {}: {}", verdict.word(), escape_cell(&sides(compared))),
+        format!("### {}: {}", headline.word(), escape_cell(&sides(compared))),
         String::new(),
         "| | before | after | worse | better | verdict |".to_owned(),
         "|---|---|---|---|---|---|".to_owned(),
         row("cases passed", &compared.result.cases),
     ];
-    head.extend(gates.iter().filter(|gate| is_changed(gate.verdict)).take(MAX_GATES).map(|gate| row(gate.gate, gate.worst)));
+    let is_worse = |gate: &GateChange<'_>| gate.is_newly_missed || (shown.fail_on == Some(FailOn::Any) && gate.worst.counts.worse > 0);
+    head.extend(
+        gates.iter().filter(|gate| is_changed(gate.verdict) || is_worse(gate)).take(MAX_GATES).map(|gate| row(gate.gate, gate.worst)),
+    );
     head.push(String::new());
-    head.push(most_common_cause(compared));
-    format!("{}\n\n{}", head.join("\n"), folded(io, compared, store_flag))
+    head.push(most_common_cause(compared, shown.fail_on));
+    format!("{}\n\n{}", head.join("\n"), folded(io, compared, &shown.store_flag))
 }
 
 fn row(name: &str, slice: &PairedSlice) -> String {
@@ -43,17 +47,17 @@ fn row(name: &str, slice: &PairedSlice) -> String {
         ChangeVerdict::Improvement | ChangeVerdict::Tied | ChangeVerdict::NotEnoughData => slice.verdict.word(),
     };
     let (before, after, counts) = (shown(slice.before), shown(slice.after), slice.counts);
-    format!("| {} | {before} | {after} | {} | {} | {verdict} |", escape_cell(name), counts.worse, counts.better)
+    format!("| {} | {before} | {after} | {} | {} | {verdict}{} |", escape_cell(name), counts.worse, counts.better, newly_missed_note(slice))
 }
 
 /// Returns one line: the largest group of cases that got worse, and the cost.
-fn most_common_cause(compared: &SubjectComparison) -> String {
+fn most_common_cause(compared: &SubjectComparison, fail_on: Option<FailOn>) -> String {
     let worst = compared.result.flips.iter().find(|group| group.direction == FlipDirection::Worse);
     let cause = worst.map(|group| {
         let cases = model::count(group.cases.len(), "case");
         format!("Most common cause: {} ({cases}).", escape_cell(&cause(group.cause.as_ref())))
     });
-    let parts = [cause, cases_advice(compared).map(|advice| format!("{advice}.")), Some(cost_and_time(compared).join("; "))];
+    let parts = [cause, cases_advice(compared, fail_on).map(|advice| format!("{advice}.")), Some(cost_and_time(compared).join("; "))];
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 

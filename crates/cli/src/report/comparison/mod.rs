@@ -6,11 +6,11 @@ pub(super) mod markdown;
 mod show_commands;
 pub(super) mod text;
 
-use crate::args::ReportFormat;
+use crate::args::{FailOn, ReportFormat};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use campaign::{SideFacts, SideSource, SubjectComparison};
-use score::pairing::ChangeVerdict;
+use score::pairing::{ChangeVerdict, PairedSlice};
 
 /// Comparisons with everything that reports show.
 #[derive(Debug, Clone)]
@@ -19,6 +19,8 @@ pub(crate) struct ComparisonReport<'r> {
     /// Flag with which commands use the same store.
     pub store_flag: String,
     pub exit: ExitKind,
+    /// Changes that fail; absent if the comparison does not decide the exit.
+    pub fail_on: Option<FailOn>,
 }
 
 pub(crate) fn comparison(io: &CliOutput, shown: &ComparisonReport<'_>) -> String {
@@ -40,6 +42,45 @@ fn overall_verdict(compared: &SubjectComparison) -> ChangeVerdict {
         ChangeVerdict::Improvement
     } else {
         ChangeVerdict::Tied
+    }
+}
+
+/// Verdict of a comparison as its headline says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ComparisonHeadline {
+    Verdict(ChangeVerdict),
+    /// Every change counts, and something got worse.
+    Worse,
+    /// Every change counts, and nothing got worse, in too few cases for a verdict on the rate.
+    NothingWorse,
+}
+
+impl ComparisonHeadline {
+    /// Returns a headline that agrees with the exit.
+    fn of(compared: &SubjectComparison, fail_on: Option<FailOn>) -> Self {
+        match (overall_verdict(compared), fail_on) {
+            (ChangeVerdict::Regression, _) => Self::Verdict(ChangeVerdict::Regression),
+            (_, Some(FailOn::Any)) if compared.result.got_worse() => Self::Worse,
+            (ChangeVerdict::NotEnoughData, Some(FailOn::Any)) if !compared.lacks_results() => Self::NothingWorse,
+            (verdict, _) => Self::Verdict(verdict),
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Verdict(verdict) => verdict.word(),
+            Self::Worse => "worse",
+            Self::NothingWorse => "nothing worse",
+        }
+    }
+}
+
+/// Returns that a slice was met before and is not any more; empty for others.
+fn newly_missed_note(slice: &PairedSlice) -> &'static str {
+    match (slice.is_newly_missed, slice.after) {
+        (false, _) => "",
+        (true, Some(_)) => "; was met, is missed",
+        (true, None) => "; was met, has no evidence",
     }
 }
 
@@ -88,10 +129,14 @@ fn cost_and_time(compared: &SubjectComparison) -> Vec<String> {
 }
 
 /// Returns the advice of a comparison with too few cases.
-fn cases_advice(compared: &SubjectComparison) -> Option<String> {
+fn cases_advice(compared: &SubjectComparison, fail_on: Option<FailOn>) -> Option<String> {
     let counts = compared.result.cases.counts;
     (compared.result.cases.verdict == ChangeVerdict::NotEnoughData && counts.paired() > 0).then(|| {
         let paired = model::count(counts.paired(), "paired case");
-        format!("{paired} cannot show a drop of 20 points; {} would", counts.cases_needed())
+        let remedy = match fail_on {
+            Some(FailOn::Regression) => ", or use --fail-on any, which fails on any case that got worse",
+            Some(FailOn::Any) | None => "",
+        };
+        format!("{paired} cannot show a drop of 20 points; {} would{remedy}", counts.cases_needed())
     })
 }

@@ -5,7 +5,8 @@ use super::super::escape::escape_control;
 use super::super::wrap::{PaintedCell, fitted_rows, wrap};
 use super::gate_changes::{GateChange, gate_changes};
 use super::show_commands::show_command;
-use super::{ComparisonReport, cases_advice, cost_and_time, left_out, overall_verdict, sides};
+use super::{ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, newly_missed_note, sides};
+use crate::args::FailOn;
 use crate::io::CliOutput;
 use campaign::SubjectComparison;
 use score::pairing::{ChangeVerdict, FlipDirection, FlipGroup, PairedSlice, RunNoise};
@@ -16,13 +17,14 @@ const MAX_GROUPS: usize = 4;
 const MAX_CASES: usize = 3;
 
 pub(in crate::report) fn render(io: &CliOutput, shown: &ComparisonReport<'_>) -> String {
-    shown.comparisons.iter().map(|compared| one(io, compared, &shown.store_flag)).collect::<Vec<_>>().join("\n")
+    shown.comparisons.iter().map(|compared| one(io, compared, shown)).collect::<Vec<_>>().join("\n")
 }
 
-fn one(io: &CliOutput, compared: &SubjectComparison, store_flag: &str) -> String {
-    let mut text = headline(io, compared);
+fn one(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_>) -> String {
+    let (store_flag, fail_on) = (shown.store_flag.as_str(), shown.fail_on);
+    let mut text = headline(io, compared, fail_on);
     let gates = gate_changes(&compared.result.slices);
-    text.push_str(&rows(io, compared, &gates));
+    text.push_str(&rows(io, compared, &gates, fail_on));
     for (direction, title) in [(FlipDirection::Worse, "worse, by cause"), (FlipDirection::Better, "better, by former cause")] {
         text.push_str(&flips(io, compared, store_flag, direction, title));
     }
@@ -31,7 +33,7 @@ fn one(io: &CliOutput, compared: &SubjectComparison, store_flag: &str) -> String
     if !left_out.is_empty() {
         notes.push(format!("not compared: {}", left_out.join(", ")));
     }
-    notes.extend(cases_advice(compared));
+    notes.extend(cases_advice(compared, fail_on));
     if compared.noise == RunNoise::None {
         notes.push("the subject answers the same every time, so every change counts".to_owned());
     }
@@ -45,9 +47,14 @@ fn wrapped(io: &CliOutput, line: &str) -> String {
     wrap(line, io.width.saturating_sub(2)).iter().map(|line| format!("{}\n", io.paint.dim(line))).collect()
 }
 
-fn headline(io: &CliOutput, compared: &SubjectComparison) -> String {
-    let verdict = overall_verdict(compared);
-    let word = paint(io, verdict, &verdict.word().to_uppercase());
+fn headline(io: &CliOutput, compared: &SubjectComparison, fail_on: Option<FailOn>) -> String {
+    let headline = ComparisonHeadline::of(compared, fail_on);
+    let word = headline.word().to_uppercase();
+    let word = match headline {
+        ComparisonHeadline::Verdict(verdict) => paint(io, verdict, &word),
+        ComparisonHeadline::Worse => io.paint.bad(&word),
+        ComparisonHeadline::NothingWorse => word,
+    };
     let counts = compared.result.cases.counts;
     let paired = model::count(counts.paired(), "case");
     format!("{word}  {}\n{paired} paired: {} worse, {} better\n", escape_control(&sides(compared)), counts.worse, counts.better)
@@ -62,19 +69,24 @@ fn paint(io: &CliOutput, verdict: ChangeVerdict, text: &str) -> String {
     }
 }
 
-/// Returns the row of all cases, those of gates that changed, and the number of the others.
-fn rows(io: &CliOutput, compared: &SubjectComparison, gates: &[GateChange<'_>]) -> String {
+/// Returns the row of all cases, those of gates that changed, and the number of the others. Gates that were met and are not any more are
+/// always among the former; where every change counts, those with a worse reading are too.
+fn rows(io: &CliOutput, compared: &SubjectComparison, gates: &[GateChange<'_>], fail_on: Option<FailOn>) -> String {
+    let is_worse = |gate: &GateChange<'_>| gate.is_newly_missed || (fail_on == Some(FailOn::Any) && gate.worst.counts.worse > 0);
     let is_changed = |gate: &&GateChange<'_>| match gate.verdict {
+        _ if is_worse(gate) => true,
         ChangeVerdict::Regression | ChangeVerdict::Improvement => true,
         ChangeVerdict::Tied | ChangeVerdict::NotEnoughData => io.verbose,
     };
-    let most = if io.verbose { usize::MAX } else { MAX_GATES };
+    let changed: Vec<&GateChange<'_>> = gates.iter().filter(is_changed).collect();
+    let is_shown = |(n, gate): &(usize, &&GateChange<'_>)| io.verbose || *n < MAX_GATES || gate.is_newly_missed;
+    let listed: Vec<&GateChange<'_>> = changed.iter().enumerate().filter(is_shown).map(|(_, gate)| *gate).collect();
     let row = |name: &str, slice: &PairedSlice, note: String| row(io, name, slice, &format!("{}{note}", p_note(compared.noise, slice)));
     let mut rows = vec![row("cases passed", &compared.result.cases, String::new())];
-    rows.extend(gates.iter().filter(is_changed).take(most).map(|gate| row(gate.gate, gate.worst, gate_note(gate))));
+    rows.extend(listed.iter().map(|gate| row(gate.gate, gate.worst, gate_note(gate))));
     let mut text = fitted_rows(&rows, io.width, 1);
-    let of = |verdict| gates.iter().filter(|gate| gate.verdict == verdict).map(|gate| 1 + gate.repeated).sum::<usize>();
-    let hidden = gates.iter().filter(is_changed).count().saturating_sub(most);
+    let of = |verdict| gates.iter().filter(|gate| gate.verdict == verdict && !is_worse(gate)).map(|gate| 1 + gate.repeated).sum::<usize>();
+    let hidden = changed.len() - listed.len();
     let hidden = if hidden > 0 { format!("; {hidden} more changed, see --verbose") } else { String::new() };
     let (tied, unknown) = (of(ChangeVerdict::Tied), of(ChangeVerdict::NotEnoughData));
     text.push_str(&wrapped(io, &format!("other gates: {tied} tied, {unknown} without enough data{hidden}")));
@@ -85,7 +97,7 @@ fn row(io: &CliOutput, name: &str, slice: &PairedSlice, note: &str) -> Vec<Paint
     let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
     let values = format!("{:>5} → {:>5}", shown(slice.before), shown(slice.after));
     let (worse, better) = (slice.counts.worse, slice.counts.better);
-    let verdict = format!("{}: {worse} worse, {better} better{note}", slice.verdict.word());
+    let verdict = format!("{}: {worse} worse, {better} better{}{note}", slice.verdict.word(), newly_missed_note(slice));
     let name = PaintedCell::new(escape_control(name), |text| paint(io, slice.verdict, text));
     vec![name, PaintedCell::plain(values), PaintedCell::plain(verdict)]
 }
