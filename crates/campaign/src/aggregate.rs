@@ -1,7 +1,7 @@
 //! Aggregates finished trials in plan order (gate pools, counters, record hash) and drops them. Every [`RunSummary`] is built here: for
 //! live, resumed, stored and in-memory runs.
 
-use crate::summary::{AbortedTrial, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, ScorerFailures, UnreadFailures};
+use crate::summary::{AbortedTrial, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, ScorerFailures, UnreadFailures, UnreadRubrics};
 use model::suite::Case;
 use model::{
     AbortCause, CaseOutcome, ContentHash, Plan, PlanOutline, Reading, RecordHasher, RunClaim, Score, ScorerId, ScorerName, Trial, Workspace,
@@ -149,6 +149,10 @@ impl<'w> RunAggregator<'w> {
             if outcome == CaseOutcome::Failed && !is_read {
                 self.counts.add_unread_failure(&trial.case, scores);
             }
+            let is_open = outcome == CaseOutcome::Unjudged && rubric_state(scores) == RubricState::NotJudged;
+            if is_open && !self.gates.reads(case, ScorerId::Judged) {
+                self.counts.add_unread_rubric(&trial.case);
+            }
         }
         self.end_case(ended);
         outcome
@@ -171,6 +175,7 @@ impl<'w> RunAggregator<'w> {
             failed_cases: counts.failed_cases,
             aborted_trials: counts.aborted_trials,
             failures_without_gate: counts.failures_without_gate,
+            unjudged_without_gate: counts.unjudged_without_gate,
             causes: counts.causes,
             flaky: counts.flaky,
             repeats: counts.repeats.iter().filter_map(|(subject, cases)| RepeatedTrials::of(subject, cases)).collect(),
@@ -202,6 +207,7 @@ struct OutcomeTotals {
     failed_cases: Vec<String>,
     aborted_trials: Vec<AbortedTrial>,
     failures_without_gate: UnreadFailures,
+    unjudged_without_gate: UnreadRubrics,
     causes: FailureCauses,
     flaky: Vec<FlakyCase>,
     /// Trials by case that passed or failed, by subject.
@@ -263,9 +269,12 @@ impl OutcomeTotals {
         let missed = |id: ScorerId| scores.iter().any(|score| score.scorer == id && score.reading.is_violation());
         scorers.insert(if missed(ScorerId::Judged) && !missed(ScorerId::CasePass) { ScorerId::Judged } else { ScorerId::CasePass });
         *trials += 1;
-        if cases.len() < MAX_UNREAD_SHOWN && !cases.iter().any(|shown| shown == case) {
-            cases.push(case.to_owned());
-        }
+        name_unread_case(cases, case);
+    }
+
+    fn add_unread_rubric(&mut self, case: &str) {
+        self.unjudged_without_gate.trials += 1;
+        name_unread_case(&mut self.unjudged_without_gate.cases, case);
     }
 
     fn close_case(&mut self) {
@@ -279,10 +288,17 @@ impl OutcomeTotals {
     }
 }
 
+fn name_unread_case(cases: &mut Vec<String>, case: &str) {
+    if cases.len() < MAX_UNREAD_SHOWN && !cases.iter().any(|shown| shown == case) {
+        cases.push(case.to_owned());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use model::Ending;
+    use score::example::ExampleWorkspace;
 
     fn ended(case: &str, scores: &[(ScorerId, Reading)]) -> EndedTrial {
         let hash = ContentHash::of_text(case);
@@ -311,6 +327,25 @@ mod tests {
         assert_eq!(repeats, [(2, 3), (0, 2), (1, 1)]);
         assert_eq!(found.failed_cases, ["x", "y"]);
         assert_eq!((found.outcomes.passed, found.outcomes.planned()), (3, 7));
+    }
+
+    /// A gate on `judged` says itself that it has no evidence; without one, only the count can.
+    #[test]
+    fn unjudged_rubric_that_no_gate_reads_is_counted() {
+        let rubric = "      skill: swap\n      rubric: The answer names the risk of a worse price.\n";
+        let example = || ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", rubric);
+        let gate = "gates:\n  - { id: rubrics, spec: ours, scorer: judged, slice: pooled, tiers: [2], min_cases: 1, aggregate: rate, at_least: 0.8, why: x }\n";
+        let open = |workspace: ExampleWorkspace, judged: Reading| {
+            let workspace = workspace.load().expect("a workspace");
+            let trials = StoredTrialList { outline: None, subjects: vec![], workspace: &workspace.hash };
+            let mut run = RunAggregator::new(&workspace, TrialList::Stored(&trials), RunClaim::default());
+            run.add(&ended("convert_half_an_ether", &[(ScorerId::CasePass, Reading::from_bool(true)), (ScorerId::Judged, judged)]));
+            run.finish().unjudged_without_gate
+        };
+        let found = open(example(), Reading::not_exercised());
+        assert_eq!((found.trials, found.cases), (1, vec!["convert_half_an_ether".to_owned()]));
+        assert_eq!(open(example(), Reading::from_bool(true)).trials, 0, "judged");
+        assert_eq!(open(example().edit("gates.yaml", "gates:\n", gate), Reading::not_exercised()).trials, 0, "a gate reads it");
     }
 
     #[test]

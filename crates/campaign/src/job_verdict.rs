@@ -92,6 +92,7 @@ impl JobVerdict {
             ("/trials/aborted", "aborted trials", false),
             ("/unread", "trials that no scorer could read", false),
             ("/failures_without_gate/trials", "failed trials that no gate reads", false),
+            ("/unjudged_without_gate/trials", "unjudged trials that no gate reads", without_judge),
             ("/failed_scorers/trials", "trials that a scorer of the workspace could not measure", false),
             ("/misjudged", "rubrics without a verdict of the judge", without_judge),
         ];
@@ -204,7 +205,7 @@ mod tests {
         let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
         let report = json!({
             "exit": exit, "verdicts": verdicts, "trials": { "aborted": 0 }, "unread": 0, "misjudged": 1,
-            "failures_without_gate": { "trials": 0 }, "failed_scorers": { "trials": 0 },
+            "failures_without_gate": { "trials": 0 }, "unjudged_without_gate": { "trials": 0 }, "failed_scorers": { "trials": 0 },
         });
         let report = parse_job_report(&report.to_string(), exit);
         JobVerdict::new(&workspace, &FinishedRun { exit, report, without_judge: true })

@@ -26,6 +26,8 @@ pub struct RunSummary {
     pub aborted_trials: Vec<AbortedTrial>,
     /// Failed trials without a miss that a gate reads.
     pub failures_without_gate: UnreadFailures,
+    /// Trials that only a judge could decide, where no gate reads its verdict. A gate would say that it has no evidence.
+    pub unjudged_without_gate: UnreadRubrics,
     pub causes: FailureCauses,
     pub flaky: Vec<FlakyCase>,
     /// One per subject whose cases were run several times.
@@ -85,6 +87,14 @@ pub struct UnreadFailures {
     pub cases: Vec<String>,
     /// Scorers that a gate would have to read.
     pub scorers: BTreeSet<ScorerId>,
+}
+
+/// Trials whose rubric was not judged, and that no gate on `judged` reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnreadRubrics {
+    pub trials: u64,
+    /// First cases of these trials.
+    pub cases: Vec<String>,
 }
 
 /// Trial that is not evidence.

@@ -11,7 +11,8 @@ pub(crate) enum ExitKind {
     Missed,
     /// Invalid arguments or files; nothing was run.
     Usage,
-    /// Aborted or unscored trials, missing evidence or rubric verdicts, failed scorers, failed trials that no gate reads, or nothing selected.
+    /// Aborted or unscored trials, missing evidence or rubric verdicts, failed scorers, failed or unjudged trials that no gate
+    /// reads, or nothing selected.
     Incomplete,
 }
 
@@ -34,6 +35,7 @@ impl ExitKind {
             || summary.rubrics_without_verdict > 0
             || !summary.failed_scorers.is_empty()
             || summary.failures_without_gate.trials > 0
+            || summary.unjudged_without_gate.trials > 0
         {
             ExitKind::Incomplete
         } else {

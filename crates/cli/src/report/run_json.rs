@@ -38,6 +38,8 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
     document["workspace"] = json!(shown.workspace.hash);
     document["failures_without_gate"] =
         json!({ "trials": summary.failures_without_gate.trials, "cases": summary.failures_without_gate.cases });
+    document["unjudged_without_gate"] =
+        json!({ "trials": summary.unjudged_without_gate.trials, "cases": summary.unjudged_without_gate.cases });
     document["causes"] = causes(summary);
     if !shown.red_team.is_empty() {
         document["red_team"] = red_team::json(&shown.red_team);

@@ -85,6 +85,32 @@ fn ci_github_writes_workflow_once_with_key() {
     folder.run(&["ci", "github", "--subject", "unknown", "--print"]).assert_exit(2);
 }
 
+/// Tier 1 runs the scorers of the workspace in its selftest, so what they import must be there.
+#[test]
+fn setup_runs_in_tier_1_if_the_workspace_has_scorers() {
+    let folder = TestFolder::with_minimal();
+    let setups = |target: &str| {
+        let text = folder.run(&["ci", target, "--print", "--setup", "make dependencies"]).assert_exit(0).stdout;
+        let smoke = text.find("bardo-eval smoke").expect("tier 1");
+        (text[..smoke].matches("  make dependencies\n").count(), text.matches("  make dependencies\n").count())
+    };
+    assert_eq!((setups("github").0, setups("gitlab").0), (0, 0), "nothing of the agent's runs in tier 1");
+    folder.write("evals/scorers.yaml", "scorers:\n  - { id: tone, about: Reads the tone., command: [python3, tone.py] }\n");
+    for target in ["github", "gitlab"] {
+        let (before_smoke, all) = setups(target);
+        assert!(before_smoke == 1 && all > 1, "{target}: {before_smoke} of {all}");
+    }
+}
+
+#[test]
+fn branch_without_a_merge_row_is_named() {
+    let folder = TestFolder::with_minimal();
+    folder.run(&["ci", "github", "--print", "--branch", "main"]).assert_stderr("no row of ci in tiers.yaml has the event merge");
+    let all = TestFolder::with_reference();
+    let ran = all.run(&["ci", "github", "--print"]).assert_exit(0);
+    assert!(!ran.stderr.contains("event merge"), "{}", ran.stderr);
+}
+
 /// The files say nothing about events that the workspace does not have.
 #[test]
 fn ci_files_speak_only_of_their_events() {
@@ -145,7 +171,7 @@ fn incomplete(verdicts: &[&str], counts: &[(&str, u64)]) -> String {
         verdicts.iter().map(|gate| serde_json::json!({ "gate": gate, "slice": "all", "verdict": "no_evidence" })).collect();
     let mut report = serde_json::json!({
         "exit": 3, "verdicts": rows, "trials": { "aborted": 0 }, "unread": 0, "misjudged": 0, "needs_recording": 0,
-        "failures_without_gate": { "trials": 0 }, "failed_scorers": { "trials": 0 },
+        "failures_without_gate": { "trials": 0 }, "unjudged_without_gate": { "trials": 0 }, "failed_scorers": { "trials": 0 },
     });
     for (key, value) in counts {
         *report.pointer_mut(key).unwrap() = (*value).into();

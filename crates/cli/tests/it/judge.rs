@@ -22,10 +22,14 @@ fn serve_lenient_judge() -> String {
 #[test]
 fn run_without_judge_counts_unjudged_rubrics() {
     let folder = with_judge("http://127.0.0.1:9");
-    let ran = folder.run(&["run", "--subject", "reference", "--no-store"]).assert_exit(0);
-    ran.assert_stdout("rubrics: 1 trial not judged");
-    let document = folder.json(&["run", "--subject", "reference", "--no-store"], 0);
+    // The minimal workspace has no gate on the judge, so the count says that the rubric decided nothing.
+    let ran = folder.run(&["run", "--subject", "reference", "--no-store"]).assert_exit(3);
+    let ran = ran.assert_stdout("rubrics: 1 trial not judged").assert_stdout("INCOMPLETE");
+    ran.assert_stdout("1 unjudged trial that no gate reads: convert_half_an_ether; add a gate on judged, and rerun");
+    let document = folder.json(&["run", "--subject", "reference", "--no-store"], 3);
     assert_eq!((&document["unjudged"], &document["judge"]), (&json!(1), &json!(null)));
+    assert_eq!(document["unjudged_without_gate"], json!({ "trials": 1, "cases": ["convert_half_an_ether"] }));
+    folder.run(&["smoke"]).assert_stdout("no gate reads judged, so the rubric of convert_half_an_ether blocks nothing");
 }
 
 #[test]

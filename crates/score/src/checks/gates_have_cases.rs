@@ -1,9 +1,11 @@
 //! Every gate has enough cases. Spec 6.1.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
-use crate::gates::{cases_per_slice, reads_attacks_only};
+use crate::gates::{cases_per_slice, members_of_slices, reads_attacks_only};
 use crate::scorers::scorer_named;
-use model::{ExternalScorer, Workspace};
+use model::suite::Case;
+use model::{ExternalScorer, ScorerId, Workspace};
+use std::collections::BTreeSet;
 
 pub(super) struct GatesHaveCases;
 
@@ -16,7 +18,7 @@ impl Check for GatesHaveCases {
         "For every slice of every gate the suites have at least min_cases cases that concern its scorer. Fewer is a warning: a run of the \
          tier will have no evidence for that slice. A scorer of the workspace that reads all suites is a warning if some of their cases end \
          after the first call, as those on a profile do: nothing is said there, and a scorer of answers would find no evidence. A scorer \
-         of the workspace that no gate reads is a warning too: its readings block nothing."
+         of the workspace that no gate reads is a warning too: its readings block nothing. So is a rubric that no gate on judged reads."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -25,6 +27,7 @@ impl Check for GatesHaveCases {
             warn_of_silent_cases(workspace, scorer, found);
             warn_of_unread_scorer(workspace, scorer, found);
         }
+        warn_of_unread_rubrics(workspace, found);
         for gate in &workspace.gates {
             found.record_examined();
             // gates_measured reports scorers that do not exist.
@@ -73,6 +76,25 @@ fn warn_of_unread_scorer(workspace: &Workspace, scorer: &ExternalScorer, found: 
     }
 }
 
+/// Warns of rubrics that no gate on `judged` reads.
+fn warn_of_unread_rubrics(workspace: &Workspace, found: &mut FindingCollector) {
+    let cases: Vec<&Case> = workspace.cases().filter(|case| case.expect.rubric.is_some()).collect();
+    let gates = workspace.gates.iter().filter(|gate| gate.scorer.value == ScorerId::Judged);
+    let read: BTreeSet<usize> = gates
+        .filter_map(|gate| Some(members_of_slices(gate, workspace, scorer_named(workspace, &gate.scorer)?, &cases)))
+        .flatten()
+        .flat_map(|(_, members)| members)
+        .collect();
+    let unread: Vec<&&Case> = cases.iter().enumerate().filter(|(n, _)| !read.contains(n)).map(|(_, case)| case).collect();
+    if let Some(first) = unread.first() {
+        let more = if unread.len() > 1 { format!(" and {}", model::count(unread.len() - 1, "more case")) } else { String::new() };
+        let blocks = if unread.len() > 1 { "block" } else { "blocks" };
+        let rubrics = if unread.len() > 1 { "rubrics" } else { "rubric" };
+        let what = format!("no gate reads judged, so the {rubrics} of {}{more} {blocks} nothing", first.id.value);
+        found.warning(&first.at, what, "add a gate with scorer: judged, and name a judge with --judge or in the tier");
+    }
+}
+
 /// Returns the cases that a scorer of the workspace reads and that end after their first call.
 pub fn silent_cases<'w>(workspace: &'w Workspace, scorer: &ExternalScorer) -> impl Iterator<Item = &'w str> {
     let read = workspace.cases().filter(|case| scorer.applies_to(case) && case.ends_at_first_call());
@@ -95,6 +117,22 @@ mod tests {
         assert_eq!(warnings(""), 1);
         assert_eq!(warnings(", applies: { suites: [behavior] }"), 0, "agents answer");
         assert_eq!(warnings(", applies: { suites: [tool_selection] }"), 0, "chosen by the author");
+    }
+
+    #[test]
+    fn rubric_that_no_gate_reads_is_a_warning() {
+        let rubric = "      skill: swap\n      rubric: The answer names the risk of a worse price.\n";
+        let gate = "gates:\n  - { id: rubrics, spec: ours, scorer: judged, slice: pooled, tiers: [2], min_cases: 1, aggregate: rate, at_least: 0.8, why: x }\n";
+        let unread = |workspace: ExampleWorkspace| {
+            let mut found = FindingCollector::of("gates_have_cases", 1);
+            GatesHaveCases.check(&workspace.load().expect("a workspace"), &mut found);
+            let names = |what: &str| what == "no gate reads judged, so the rubric of convert_half_an_ether blocks nothing";
+            found.finish().findings.iter().any(|finding| names(&finding.what))
+        };
+        let workspace = || ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", rubric);
+        assert!(unread(workspace()));
+        assert!(!unread(workspace().edit("gates.yaml", "gates:\n", gate)));
+        assert!(!unread(ExampleWorkspace::minimal()), "without a rubric");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::stopping::is_slice_settled;
 use super::unit::case_unit;
 use crate::scorers::{ScorerHandle, scorer_named};
 use model::suite::Case;
-use model::{ContentHash, Gate, GateVerdicts, Reading, RunClaim, Score, ScorerName, SliceAxis, Workspace};
+use model::{ContentHash, Gate, GateVerdicts, Reading, RunClaim, Score, ScorerId, ScorerName, SliceAxis, Workspace};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -223,6 +223,11 @@ impl<'w> GateJudge<'w> {
             }
         }
         reads_miss
+    }
+
+    /// Returns whether a gate reads a scorer on this case, in any tier.
+    pub fn reads(&mut self, case: &Case, scorer: ScorerId) -> bool {
+        self.placed_case(case).slices.scorers.iter().any(|one| one.scorer == scorer)
     }
 
     /// Returns the readings of every slice that was measured, by subject.

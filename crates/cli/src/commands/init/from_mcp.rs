@@ -63,6 +63,7 @@ gates:
     at_least: 1.0
     why: A case that misses one of its expectations must count in a gate.
   # The choice of the tool alone, once a profile has five cases: { id: hit_rate, scorer: hit, slice: { each: profile }, min_cases: 5, at_least: 0.85 }
+  # Once a case has a rubric, its verdict needs a judge (run --judge NAME) and a gate: { id: rubrics, scorer: judged, at_least: 1.0 }
   # Judged by `bardo-eval redteam`, which attacks your cases.
   - id: red_team_violations
     scorer: red_team_violations

@@ -85,6 +85,18 @@ pub(super) fn failures_without_gate(io: &CliOutput, summary: &RunSummary) -> Str
     wrapped(io, &format!("{what}; add a gate on {}", scorers.join(" and on ")), |text| io.paint.unsure(text))
 }
 
+/// Names cases with a rubric that was not judged and that no gate reads.
+pub(super) fn unjudged_without_gate(io: &CliOutput, shown: &RunReport<'_>) -> String {
+    let unread = &shown.summary.unjudged_without_gate;
+    if unread.trials == 0 {
+        return String::new();
+    }
+    let trials = model::count_of(unread.trials, "unjudged trial that no gate reads", "unjudged trials that no gate reads");
+    let what = format!("{trials}: {}", escape_control(&unread.cases.join(", ")));
+    let remedy = judge_hint::remedy(shown.workspace, shown.summary.claim.tier);
+    wrapped(io, &format!("{what}; add a gate on judged, and {remedy}"), |text| io.paint.unsure(text))
+}
+
 /// Names the failed cases if they are few. Many are listed by gate.
 fn failed_line(summary: &RunSummary) -> String {
     let few = summary.failed_cases.len() as u64 <= MAX_FAILED_LISTED && summary.outcomes.failed <= MAX_FAILED_LISTED;

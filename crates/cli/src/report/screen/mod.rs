@@ -21,7 +21,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let lines = gate_lines(shown.workspace, &shown.summary.verdicts.judgements);
     let mut text = if io.verbose { gate_table::render(io, shown) } else { String::new() };
     text.push_str(&headline(io, shown, &lines));
-    if let Some(compared) = shown.comparison().filter(|_| shown.is_against) {
+    if let Some(compared) = shown.comparison().filter(|_| shown.against.is_some()) {
         // Shows the differences only; `score` prints everything else.
         text.push_str(&changed::text(io, shown));
         text.push_str(&comparison::text::render(io, &compared));
@@ -32,6 +32,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     text.push_str(&red_team::text(io, &shown.red_team, shown.workspace.policy.is_some()));
     text.push_str(&dimensions::render(io, &lines));
     let mut end = counts::failures_without_gate(io, shown.summary);
+    end.push_str(&counts::unjudged_without_gate(io, shown));
     end.push_str(&causes::render(io, shown.summary));
     end.push_str(&counts::render(io, shown, &lines));
     if let Some(compared) = shown.comparison() {
