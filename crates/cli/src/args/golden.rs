@@ -10,7 +10,7 @@ pub(crate) enum GoldenCommand {
     Status,
     /// Compare a stored run with the baselines; exit 1 if anything changed
     #[command(
-        after_help = "Examples:\n  bardo-eval golden diff\n  bardo-eval golden diff 8d41f0 --subject baseline --format json\n  bardo-eval golden diff --judge claude-sonnet --budget 0.5"
+        after_help = "Examples:\n  bardo-eval golden diff\n  bardo-eval golden diff 8d41f0 --subject baseline --format json\n  bardo-eval golden diff --judge claude-sonnet --budget 0.5\n  bardo-eval golden diff --calls-only"
     )]
     Diff(GoldenDiffArgs),
     /// Write baselines from a stored run; refused in CI
@@ -39,9 +39,12 @@ pub(crate) struct GoldenDiffArgs {
     /// Relative tolerance for numbers in arguments
     #[arg(long, value_name = "SHARE", default_value_t = 0.0001)]
     pub tolerance: f64,
-    /// Judge of reworded texts: a subject with a model; without it reworded texts are only counted
+    /// Judge of reworded texts: a subject with a model; without it reworded texts are not compared, and the exit is 3
     #[arg(long, value_name = "NAME")]
     pub judge: Option<String>,
+    /// Accept reworded texts unread: compare calls, facts and endings only
+    #[arg(long, conflicts_with = "judge")]
+    pub calls_only: bool,
     /// Cost limit of the judge, in US dollars
     #[arg(long, value_name = "USD", default_value = "1", requires = "judge")]
     pub budget: Money,

@@ -187,8 +187,14 @@ fn verdict(verdict: &str, score: u64, reason: &str) -> Value {
 #[test]
 fn golden_diff_counts_reworded_texts_without_judge() {
     let folder = with_reworded_baseline("http://127.0.0.1:9");
-    let ran = folder.run(&["golden", "diff"]).assert_exit(0).assert_stdout("0 changed, 0 missing; 1 text unjudged");
+    let ran = folder.run(&["golden", "diff"]).assert_exit(3).assert_stdout("0 changed, 0 missing; 1 text unjudged");
+    let ran = ran.assert_stdout("CALLS UNCHANGED  ").assert_stdout("1 text not compared; use --judge NAME, or --calls-only");
     assert!(!ran.stdout.contains("reworded texts"), "{}", ran.stdout);
+    let said = format!("now says \"{AFTER}\", said \"{BEFORE}\"");
+    folder.run(&["golden", "diff", "--verbose"]).assert_exit(3).assert_stdout(&said);
+    let document = folder.json(&["golden", "diff"], 3);
+    assert_eq!(document["not_compared"][0]["before"], BEFORE);
+    folder.run(&["golden", "diff", "--calls-only"]).assert_exit(0).assert_stdout("CALLS UNCHANGED  ").assert_stdout("accepted unread");
 }
 
 #[test]

@@ -248,6 +248,23 @@ mod tests {
     }
 
     #[test]
+    fn answer_about_another_ticket_is_a_change_without_policy() {
+        let mut workspace = ExampleWorkspace::minimal().load().expect("a workspace");
+        workspace.policy = None;
+        let case = workspace.cases().next().expect("a case");
+        let said = |text: &str| GoldenEntry {
+            case: case.id.value.clone(),
+            hash: case.hash.clone(),
+            ending: "finished".into(),
+            steps: vec![say(text)],
+        };
+        let changes = |after: &str| compare(&workspace, case, &said("Ticket T-17 is closed."), &said(after), 1e-4).changes;
+        assert_eq!(changes("I have closed T-17 for you."), [""; 0]);
+        assert_eq!(changes("Ticket T-18 is closed."), ["says T-18, said T-17"]);
+        assert_eq!(changes("All is well."), ["no longer says T-17"]);
+    }
+
+    #[test]
     fn compare_tolerates_rounding_only() {
         let mut other = trade();
         let GoldenStep::Call { args, .. } = &mut other[1] else { panic!("a call") };

@@ -9,7 +9,7 @@ use crate::report::{self, FORMAT, columns, escape_control};
 use crate::workspace_source::WorkspaceSource;
 use ::run::judge::LlmJudge;
 use ::run::providers::{CassetteMode, ProviderConfig};
-use campaign::{ChangedCase, GoldenDiff, GoldenSet, WordingCounts, WordingVerdict, judge_wordings};
+use campaign::{ChangedCase, GoldenDiff, GoldenSet, WordingChange, WordingCounts, WordingVerdict, judge_wordings};
 use model::{UserError, Workspace};
 use score::golden::GoldenPath;
 use serde_json::{Value, json};
@@ -63,11 +63,11 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
             return ExitKind::Incomplete;
         }
     };
-    let exit = exit_kind(&diff, asked.is_some());
+    let exit = exit_kind(&diff, args.calls_only);
     let text = match io.format {
         ReportFormat::Json => format!("{:#}\n", document(io, &diff, asked.as_ref(), exit)),
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
-            text(io, &diff, asked.as_ref(), stored.short_id(), exit)
+            text(io, &diff, asked.as_ref(), stored.short_id(), args.calls_only)
         }
     };
     io.print_result(&text, exit)
@@ -92,11 +92,11 @@ fn judge_texts(
     Ok(JudgeUsage { known: judge::calibration_summary(workspace, &args.run.store.store, &name), judge: name, spent: config.budget.spent() })
 }
 
-/// Without a verdict from a judge that was asked, the comparison is incomplete, never clean.
-fn exit_kind(diff: &GoldenDiff, was_asked: bool) -> ExitKind {
+/// A reworded text without the verdict of a judge makes the comparison incomplete, unless the user accepts it unread.
+fn exit_kind(diff: &GoldenDiff, calls_only: bool) -> ExitKind {
     if !diff.changed.is_empty() {
         ExitKind::Missed
-    } else if diff.compared == 0 || !diff.missing.is_empty() || (was_asked && diff.wording_counts().unjudged > 0) {
+    } else if diff.compared == 0 || !diff.missing.is_empty() || (!calls_only && diff.wording_counts().unjudged > 0) {
         ExitKind::Incomplete
     } else {
         ExitKind::Clean
@@ -110,20 +110,25 @@ fn document(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, exit:
     let not_run: Vec<_> = diff.not_run.iter().map(|shelf| baseline_file(io, shelf)).collect();
     let WordingCounts { same, different, unjudged } = diff.wording_counts();
     let unread: Vec<_> = texts_without_verdict(diff).map(|(_, case, why)| json!({ "case": case, "why": why })).collect();
+    let reworded: Vec<_> = texts_not_compared(diff)
+        .map(|one| json!({ "file": baseline_file(io, &one.shelf), "case": one.case, "before": shown(&one.text.before), "after": shown(&one.text.after) }))
+        .collect();
     let mended: Vec<_> = diff.mended.iter().map(|(shelf, case)| json!({ "file": baseline_file(io, shelf), "case": case })).collect();
     let judge = asked.map(|asked| json!({ "name": asked.judge, "known": asked.known, "spent_usd": asked.spent.as_usd() }));
     json!({ "format": FORMAT, "command": COMMAND, "compared": diff.compared, "changed": changed, "texts_unjudged": unjudged,
-        "texts_same": same, "texts_different": different, "judge": judge, "without_verdict": unread,
+        "texts_same": same, "texts_different": different, "judge": judge, "without_verdict": unread, "not_compared": reworded,
         "known_failures": diff.known_failures, "mended": mended, "missing": diff.missing, "not_run": not_run, "notes": notes, "exit": exit.code() })
 }
 
 /// Lines of a kind without `--verbose`.
 const MAX_LINES: usize = 10;
 
-fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str, exit: ExitKind) -> String {
+fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str, calls_only: bool) -> String {
     let WordingCounts { same, different, unjudged } = diff.wording_counts();
-    let word = match exit {
+    let word = match exit_kind(diff, calls_only) {
+        ExitKind::Clean if unjudged > 0 => io.paint.good("CALLS UNCHANGED"),
         ExitKind::Clean => io.paint.good("UNCHANGED"),
+        ExitKind::Incomplete if asked.is_none() && exit_kind(diff, true) == ExitKind::Clean => io.paint.unsure("CALLS UNCHANGED"),
         ExitKind::Missed | ExitKind::Usage => io.paint.bad("CHANGED"),
         ExitKind::Incomplete => io.paint.unsure("INCOMPLETE"),
     };
@@ -135,6 +140,19 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
         model::count(unjudged, "text"),
         known_failures(diff)
     );
+    if unjudged > 0 && asked.is_none() {
+        let texts = model::count(unjudged, "text");
+        let accepted = if calls_only { "accepted unread" } else { "use --judge NAME, or --calls-only to accept other words unread" };
+        let listed = if io.verbose { "" } else { "; --verbose lists them" };
+        text.push_str(&format!("{texts} not compared; {accepted}{listed}\n"));
+    }
+    if io.verbose {
+        text.extend(texts_not_compared(diff).map(|one| {
+            let (shelf, case) = (io.paint.dim(&baseline_file(io, &one.shelf)), io.paint.strong(&escape_control(&one.case)));
+            let (after, before) = (shown(&one.text.after), shown(&one.text.before));
+            columns([&shelf, &case, &format!("now says \"{}\", said \"{}\"\n", escape_control(&after), escape_control(&before))])
+        }));
+    }
     let changed: Vec<String> = diff.changed.iter().map(|one| changed_lines(io, one)).collect();
     text.push_str(&listed(io, &changed));
     let unread: Vec<String> = texts_without_verdict(diff)
@@ -196,6 +214,22 @@ fn known_failures(diff: &GoldenDiff) -> String {
         (0, 0) => String::new(),
         (still, mended) => format!("; known failures: {still} still fail, {mended} no longer"),
     }
+}
+
+/// Characters of a text in a list.
+const MAX_TEXT: usize = 160;
+
+/// Returns a text in one line, cut at a length.
+fn shown(text: &str) -> String {
+    model::shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_TEXT)
+}
+
+/// Returns the reworded texts without a verdict.
+fn texts_not_compared(diff: &GoldenDiff) -> impl Iterator<Item = &WordingChange> {
+    diff.reworded.iter().filter(|wording| match wording.verdict {
+        WordingVerdict::NotAsked | WordingVerdict::NoVerdict { .. } => true,
+        WordingVerdict::Same | WordingVerdict::Different { .. } => false,
+    })
 }
 
 /// Returns the reworded texts for which the judge gave no verdict, with the reason.
