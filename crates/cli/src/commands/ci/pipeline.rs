@@ -31,6 +31,8 @@ pub(super) struct CiPipeline {
     /// Part of the subject that a runner of CI would not have.
     absent: Option<AbsentAgent>,
     has_tiers_file: bool,
+    /// The workspace has scorers of its own, which tier 1 runs too.
+    has_scorers: bool,
     /// Folder of the workspace from the root of the repository; `None` for the embedded one.
     pub folder: Option<String>,
     pub tiers: Vec<Tier>,
@@ -92,6 +94,7 @@ impl CiPipeline {
                 WorkspaceSource::Embedded => true,
                 WorkspaceSource::Folder(folder) => files::exists(&folder.join("tiers.yaml")),
             },
+            has_scorers: !workspace.scorers.is_empty(),
             folder,
             tiers,
             ci: workspace.tiers.ci.clone(),
@@ -106,7 +109,13 @@ impl CiPipeline {
                 format!("warning: {url} is an address of this machine; start the agent's server in CI with --setup, or name one that CI can reach")
             }
         });
-        absent.into_iter().chain(self.unseen_agent()).collect()
+        absent.into_iter().chain(self.unseen_agent()).chain(self.idle_branch()).collect()
+    }
+
+    /// Returns that pushes run nothing, if no row of the table has their event.
+    fn idle_branch(&self) -> Option<String> {
+        let note = "note: no row of ci in tiers.yaml has the event merge, so a push runs nothing and --branch has no effect; pull requests run smoke";
+        (!self.runs_on("merge") && self.runs_on(PULL_REQUEST)).then(|| note.to_owned())
     }
 
     fn unseen_agent(&self) -> Option<String> {
@@ -136,6 +145,7 @@ impl CiPipeline {
             .section("archive", self.install.is_archive())
             .section("record", !recorded.is_empty())
             .section("setup", args.setup.is_some())
+            .section("setup_of_scorers", args.setup.is_some() && self.has_scorers)
             .set("TIERS_FILE", tiers_file.unwrap_or_else(|| "tiers.yaml of the embedded workspace".to_owned()))
             .set("JUDGE", self.judge_note())
             .set("KEY_NAMES", self.keys.join(", "))
