@@ -2,6 +2,7 @@
 
 use super::cross_play_candidates::CandidateIndex;
 use super::cross_play_case::CrossPlayCase;
+use super::rubrics_decidable::{last_answer, unstated};
 use super::words::{expects_write, percent};
 use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::quality::StaticCase;
@@ -32,7 +33,7 @@ impl Check for CrossPlay {
 
     fn manual(&self) -> &'static str {
         "Every case is scored, without a world, on the references of all other cases of its surface: a case that the right answer to \
-         another request passes is underspecified. Pairs whose reference lacks an expected tool or the expected skill cannot pass and are \
+         another request passes is underspecified. The facts of a rubric count: the last answer must state them. Pairs whose reference lacks an expected tool or the expected skill cannot pass and are \
          skipped. A case that more than 400 references could pass is scored on 64 of them, drawn with --seed; the report says how many \
          cases and pairs. Two cases that both expect no call do not count. No case that expects a write may be passed, and at most 5 % of all cases; passes within \
          that limit are warnings. Cases whose own reference needs a world to pass are counted and skipped."
@@ -66,7 +67,9 @@ impl Check for CrossPlay {
                     );
                 }
                 let others: Vec<&CrossPlayCase<'_>> = others.iter().map(|other| &players[other]).collect();
-                let passing = others.into_iter().filter(|other| player.static_case.passes(&other.case.reference));
+                let passes =
+                    |other: &CrossPlayCase<'_>| player.static_case.passes(&other.case.reference) && states_facts(player.case, other.case);
+                let passing = others.into_iter().filter(|other| passes(other));
                 let passing: Vec<&CrossPlayCase<'_>> = passing.collect();
                 if let Some(first) = passing.first() {
                     passed.push((player.case, first.case, passing.len()));
@@ -76,7 +79,7 @@ impl Check for CrossPlay {
         let share = passed.len() as f64 / cases.max(1) as f64;
         for (case, other, more) in &passed {
             let what = format!("the reference of {} also passes case {}{}", *other.id, *case.id, and_more(*more));
-            let remedy = "state the arguments, parameters or rules that distinguish them";
+            let remedy = "state what distinguishes them: arguments, parameters, rules, an assert on what is said, or facts of the rubric";
             if share > MAX_PASSED_SHARE || expects_write(workspace, case) {
                 found.error(&case.at, what, remedy)
             } else {
@@ -112,6 +115,13 @@ impl Check for CrossPlay {
             .edit("suites/behavior/trader.yaml", "\n      rules: [\"before(simulate, write)\", \"before(guard.approve, write)\"]", "")
             .edit("suites/behavior/trader.yaml", "    tags: [happy_path]\n", &format!("    tags: [happy_path]{second}"))
     }
+}
+
+/// Returns whether the last answer of the other reference states the facts of a rubric, as far as the rubric lists any. What else a judge
+/// would say is not known here.
+fn states_facts(case: &Case, other: &Case) -> bool {
+    let Some(rubric) = case.expect.rubric.as_ref().filter(|rubric| !rubric.facts.is_empty()) else { return true };
+    last_answer(other).is_some_and(|answer| unstated(rubric, answer).next().is_none())
 }
 
 fn surface(case: &Case) -> String {
@@ -160,6 +170,33 @@ mod tests {
             let loose: Vec<_> = found.findings.iter().filter(|finding| finding.what.contains("passes case quote_0")).collect();
             assert_eq!(loose.len(), 1, "{quotes}: {:?}", found.findings);
         }
+    }
+
+    #[test]
+    fn facts_of_a_rubric_distinguish_cases() {
+        let suite = |rubric: &str| {
+            let case = |id: &str, said: &str, rubric: &str| {
+                format!(
+                    "  - id: {id}\n    brief: {{ surface: {{ agent: desk }}, turns: [\"What do I have? {id}\"], world: small }}\n    expect:\n      \
+                     calls: {{ any_of: [[{{ tool: wallet_get_balance }}]] }}\n{rubric}    reference:\n      \
+                     - {{ agent: desk, call: wallet_get_balance, args: {{ token: USDC, chain: base }} }}\n      - {{ agent: desk, say: {said} }}\n"
+                )
+            };
+            let cases = [
+                case("names_coins", "You have coins.", rubric),
+                case("names_notes", "You have notes.", "      rubric: { asks: Names notes., facts: [notes], counter_example: No. }\n"),
+            ];
+            let text = format!("suite: behavior\nabout: Is the answer the difference?\ncases:\n{}", cases.concat());
+            let workspace = ExampleWorkspace::minimal().with("suites/behavior/words.yaml", &text).load().expect("a workspace");
+            result(&workspace, 1)
+                .findings
+                .iter()
+                .filter(|finding| finding.what.contains("names_"))
+                .map(|finding| finding.what.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(suite("      rubric: { asks: Names coins., facts: [coins], counter_example: No. }\n"), [""; 0]);
+        assert_eq!(suite(""), ["the reference of names_notes also passes case names_coins"]);
     }
 
     #[test]

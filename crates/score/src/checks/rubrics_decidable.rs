@@ -60,12 +60,12 @@ fn check_counter_example(case: &Case, rubric: &CaseRubric, found: &mut FindingCo
     }
 }
 
-fn unstated<'r>(rubric: &'r CaseRubric, answer: &'r str) -> impl Iterator<Item = &'r RubricFact> {
+pub(super) fn unstated<'r>(rubric: &'r CaseRubric, answer: &'r str) -> impl Iterator<Item = &'r RubricFact> {
     rubric.facts.iter().filter(move |fact| !fact.wordings.iter().any(|wording| report_states(answer, wording)))
 }
 
 /// Returns the text with which the reference ends.
-fn last_answer(case: &Case) -> Option<&str> {
+pub(super) fn last_answer(case: &Case) -> Option<&str> {
     case.reference.iter().rev().find_map(|step| match &step.action {
         ReferenceAction::Say(text) | ReferenceAction::Report(text) => Some(text.as_str()),
         ReferenceAction::Call { .. } | ReferenceAction::Delegate { .. } | ReferenceAction::Activate { .. } | ReferenceAction::Ask(_) => {
