@@ -2,6 +2,7 @@
 
 use super::words::{exact_tool, suggest_name};
 use super::{Check, ExampleWorkspace, FindingCollector};
+use model::suite::{Case, ReferenceAction};
 use model::world::{FixtureResult, InjectableText, MARKETS, ToolFixtures};
 use model::{Location, OpClass, ParamKind, Tool, Workspace, WorldFile, WorldObject};
 use serde_json::Value;
@@ -18,7 +19,8 @@ impl Check for WorldsComplete {
         "Every hole that a world uses has a benign default, its own or that of the world it inherits answers from, and every hole it \
          declares is used. Conditions of an answer name parameters of their tool. Objects are on a chain of the world, consist of its \
          tokens and have a kind that parameters use; their contract and market exist. Notes and latencies name tools. A read without a \
-         view has an answer: a tool that never answers would count against the agent."
+         view has an answer: a tool that never answers would count against the agent. So has an imported tool that writes, if a case \
+         expects, forbids or plays it: runs make no writes on its server."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -38,6 +40,7 @@ impl Check for WorldsComplete {
                 }
             }
         }
+        warn_of_unanswered_writes(workspace, found);
     }
 
     fn rejects(&self) -> ExampleWorkspace {
@@ -161,6 +164,41 @@ fn needs_answer(workspace: &Workspace, tool: &Tool) -> bool {
     tool.view.is_none() && !answered_by_chain && !has_recordings
 }
 
+/// Warns of imported tools that write, are named by a case and have no answer there: a replay aborts the trial.
+fn warn_of_unanswered_writes(workspace: &Workspace, found: &mut FindingCollector) {
+    let writes = workspace.tools.iter().filter(|tool| workspace.policy.is_none() && tool.pinned.is_some() && tool.writes());
+    for tool in writes {
+        found.record_examined();
+        let answers = |world: &WorldFile| world.fixtures.contains_key(tool.name.as_str());
+        let is_answered = |case: &Case| {
+            let world = workspace.world(&case.brief.world);
+            let by_world = world.is_some_and(|world| answers(world) || fallback_world(workspace, world).is_some_and(answers));
+            by_world || case.brief.fixtures.iter().any(|fixture| tool.has_name(&fixture.tool))
+        };
+        let open: Vec<&Case> = workspace.cases().filter(|case| names_tool(workspace, case, tool) && !is_answered(case)).collect();
+        if let Some(first) = open.first() {
+            let more = if open.len() > 1 { format!(" and {}", model::count(open.len() - 1, "more case")) } else { String::new() };
+            let what =
+                format!("{} writes and has no answer for {}{more}, so a trial that calls it needs a recording", *tool.name, *first.id);
+            found.warning(&tool.at, what, "add an answer to worlds/, because a run makes no writes on the server");
+        }
+    }
+}
+
+/// Returns whether a case expects, forbids or plays a call of the tool.
+fn names_tool(workspace: &Workspace, case: &Case, tool: &Tool) -> bool {
+    let plays = case.reference.iter().any(|step| match &step.action {
+        ReferenceAction::Call { tool: called, .. } => tool.has_name(called),
+        ReferenceAction::Delegate { .. }
+        | ReferenceAction::Activate { .. }
+        | ReferenceAction::Ask(_)
+        | ReferenceAction::Say(_)
+        | ReferenceAction::Report(_) => false,
+    });
+    let forbids = || case.expect.forbid.iter().filter_map(|call| call.tool.as_ref()).any(|name| tool.has_name(name));
+    plays || workspace.expects_tool(case, |expected| std::ptr::eq(expected, tool)) || forbids()
+}
+
 fn check_conditions(workspace: &Workspace, world: &WorldFile, name: &str, answers: &ToolFixtures, found: &mut FindingCollector) {
     let Some(tool) = workspace.tool(name) else { return };
     for param in answers.rows.iter().flat_map(|row| row.when.keys()) {
@@ -210,5 +248,27 @@ fn check_object(workspace: &Workspace, world: &WorldFile, object: &WorldObject, 
             format!("{} is in the market {market}, which does not exist", *object.id),
             format!("one of: {}", MARKETS.join(", ")),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imported_write_of_a_case_without_an_answer_is_a_warning() {
+        let found = |example: ExampleWorkspace| {
+            let mut workspace = example.load().expect("a workspace");
+            workspace.policy = None;
+            workspace.tools.iter_mut().for_each(|tool| tool.pinned = Some(model::Spanned::new("x".to_owned(), tool.at.clone())));
+            let mut found = FindingCollector::of("worlds_complete", 1);
+            warn_of_unanswered_writes(&workspace, &mut found);
+            found.finish().findings.into_iter().map(|finding| finding.what).collect::<Vec<_>>()
+        };
+        let open = found(ExampleWorkspace::minimal());
+        assert!(open.iter().any(|what| what.starts_with("swap_execute writes and has no answer for ")), "{open:?}");
+        let answered =
+            found(ExampleWorkspace::minimal().edit("worlds/small.yaml", "answers:\n", "answers:\n  swap_execute: { status: done }\n"));
+        assert!(!answered.iter().any(|what| what.starts_with("swap_execute ")), "{answered:?}");
     }
 }

@@ -140,6 +140,7 @@ async fn call_foreign(state: &mut TrialState, request: &ToolRequest<'_>) -> Resu
             Ok(ToolAnswer::Result(json!({ "status": "accepted" })))
         }
         Err(ForeignError::NotRecorded(why)) => {
+            let why = if request.tool.writes() { format!("{why}; it writes, so better answer it in worlds/") } else { why };
             state.missing_recording.get_or_insert_with(|| why.clone());
             Err(ToolError::new(ToolErrorCode::ExternalToolUnavailable, why))
         }

@@ -42,7 +42,7 @@ impl SourceError {
             SourceError::NoSource { .. } => "set --imported-tools to recorded, stub, live:… or record:…",
             SourceError::OtherServer { .. } => "name it too, with another --imported-tools live:… or record:…, or record it first",
             SourceError::NotRecorded { .. } => "record the calls again with --imported-tools record:…, or change the case",
-            SourceError::WriteNotAllowed { .. } => "add --allow-writes if the server holds nothing of value",
+            SourceError::WriteNotAllowed { .. } => "answer it in worlds/, or add --allow-writes if the server holds nothing of value",
             SourceError::NoSchema { .. } => "use --imported-tools live:… or record:…",
             SourceError::Failed { .. }
             | SourceError::Unstubbable { .. }
