@@ -142,6 +142,13 @@ impl CheckResult {
         self.errors
     }
 
+    /// Adds an error that only the caller can see, such as a file that is not there.
+    pub fn add_error(&mut self, at: &Location, what: String, remedy: String) {
+        self.errors += 1;
+        self.findings.push(CheckFinding { level: FindingLevel::Error, check: self.check, at: at.clone(), what, remedy });
+        self.findings.sort();
+    }
+
     pub fn warnings(&self) -> usize {
         self.warnings
     }

@@ -12,7 +12,7 @@ impl Check for GatesMeasured {
     }
 
     fn manual(&self) -> &'static str {
-        "The scorer of every gate exists, built in or in scorers.yaml. A gate on a metric that is defined but not measured by this version is a warning: in a run of \
+        "The scorer of every gate exists, built in or in scorers.yaml, and the files that its command names are in the workspace. A gate on a metric that is defined but not measured by this version is a warning: in a run of \
          its tier it has no evidence, and that blocks."
     }
 
