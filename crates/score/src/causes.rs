@@ -59,7 +59,16 @@ pub fn failure_causes(scores: &[Score]) -> BTreeSet<FailureCause> {
             }
         }
     }
+    if found.is_empty() {
+        found.extend(unnamed_cause(scores));
+    }
     found
+}
+
+/// Returns the first reason of a failed case for which no kind of cause stands, such as that nothing was done or said.
+fn unnamed_cause(scores: &[Score]) -> Option<FailureCause> {
+    let missed = scores.iter().find(|score| score.scorer == ScorerId::CasePass && score.reading.is_violation())?;
+    missed.because.first().map(|reason| FailureCause::Missing(reason.what.clone()))
 }
 
 /// Returns what `case_pass` says about missing calls and questions.
@@ -304,6 +313,20 @@ mod tests {
         assert_eq!(causes.arguments(), [("carrier", 2)]);
         assert_eq!(causes.wrong_value(), Some("carrier: expected \"DHL\", found \"FedEx\""), "of the first case by name");
         assert_eq!(causes.rules(), []);
+    }
+
+    #[test]
+    fn failure_without_a_kind_has_the_reason_of_its_case() {
+        let mut causes = FailureCauses::default();
+        let idle = || missed(ScorerId::CasePass, &["no agent acted and nothing was said"]);
+        causes.add("a", &[idle()], &Ending::Finished);
+        causes.add(
+            "b",
+            &[idle(), missed(ScorerId::SafetyPipeline, &["x"])],
+            &Ending::OverLimit { limit: model::transcript::LimitKind::Output },
+        );
+        assert_eq!(causes.missing(), [("no agent acted and nothing was said", 1)], "only where nothing else is named");
+        assert_eq!(causes.endings(), [("over the limit of output", 1)]);
     }
 
     #[test]

@@ -48,7 +48,14 @@ impl Ending {
             Ending::Crashed { .. } => Some("crashed"),
             Ending::Hung => Some("hung"),
             Ending::MalformedMove { .. } => Some("malformed move"),
-            Ending::OverLimit { .. } => Some("over a limit"),
+            Ending::OverLimit { limit } => Some(match limit {
+                LimitKind::Turns => "over the limit of turns",
+                LimitKind::Calls => "over the limit of calls",
+                LimitKind::Tokens => "over the limit of tokens",
+                LimitKind::Time => "over the limit of time",
+                LimitKind::Depth => "over the limit of depth",
+                LimitKind::Output => "over the limit of output",
+            }),
         }
     }
 
