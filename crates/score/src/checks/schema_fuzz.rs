@@ -27,7 +27,11 @@ impl Check for SchemaFuzz {
                 Ok(samples) => samples,
                 Err(unsupported) => {
                     // An imported schema may use keywords that the generator does not support, so this is not an error.
-                    found.warning(&tool.at, format!("no arguments could be generated for {name}: {unsupported}"), "simplify the schema");
+                    let remedy = match tool.pinned {
+                        Some(_) => "the schema is that of the server: waive this in bardo-eval.yaml, or ask for a simpler one",
+                        None => "simplify the schema, or waive this in bardo-eval.yaml",
+                    };
+                    found.warning(&tool.at, format!("no arguments could be generated for {name}: {unsupported}"), remedy);
                     continue;
                 }
             };
