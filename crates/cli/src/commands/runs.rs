@@ -143,6 +143,8 @@ fn settings_text(settings: &str) -> String {
 fn setting_word(key: &str, value: &Value) -> Option<String> {
     let shown = match value {
         Value::Null | Value::Bool(false) | Value::Object(_) => return None,
+        // The default, and nothing in a workspace without chains.
+        Value::String(text) if key == "chain" && text == "embedded" => return None,
         Value::Bool(true) => "yes".to_owned(),
         Value::Number(nanos) if key.ends_with("budget") => format!("{} USD", Money::from_nanos(nanos.as_u64()?)),
         Value::Number(number) => number.to_string(),

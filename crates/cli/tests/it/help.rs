@@ -166,12 +166,15 @@ fn doctor_names_what_is_missing_and_shows_no_key() {
     let folder = TestFolder::new();
     let document = folder.json(&["doctor"], 0);
     let rows = document["rows"].as_array().unwrap();
-    for what in ["version", "workspace", "keyless core", "anvil", "store"] {
+    for what in ["version", "workspace", "keyless core", "store"] {
         assert!(rows.iter().any(|row| row["what"] == what), "{what} is missing");
     }
     let llm = rows.iter().find(|row| row["what"] == "subject claude-sonnet").unwrap();
     assert_eq!(llm["state"], "missing", "{llm}");
     assert!(llm["note"].as_str().unwrap().contains("set ANTHROPIC_API_KEY"), "{llm}");
+    // A missing node is named only where a workspace has chains.
+    assert!(!rows.iter().any(|row| row["what"] == "anvil" && row["state"] == "missing"));
+    assert!(TestFolder::with_minimal().run(&["doctor"]).stdout.contains("anvil"));
     folder.write("evals/gates.yaml", "gates: {");
     folder.run(&["doctor"]).assert_exit(1).assert_stdout("run `bardo-eval smoke`");
 }

@@ -19,11 +19,12 @@ impl Check for MutantsCaught {
     }
 
     fn manual(&self) -> &'static str {
-        "Each reference is scored, without a world, with one mistake: an expected call left out, a similar tool called instead (the two \
-         most similar of the surface), an expected argument, skill or parameter replaced by another of its kind, an expected question not \
-         asked, an asserted answer not given or replaced by another; and, for writes, every amount, asset, address or network that the reference gives, stated or not. The case must fail. No \
-         wrong write may pass, and at most 5 % of all mutants; passes within that limit are warnings. A read that the case does not need, because the \
-         other calls of the reference are an accepted alternative, may be changed or left out, and is counted apart, unless all such reads can be left out at once."
+        "Each reference is scored, without a world, with one mistake: an expected call left out, a similar tool called instead (the \
+         two most similar of the surface), an expected argument, skill or parameter replaced by another of its kind, an expected \
+         question not asked, an asserted answer not given or replaced by another; and, for writes, every amount, name, address or place \
+         that the reference gives, stated or not. The case must fail. No wrong write may pass, and at most 5 % of all mutants; passes \
+         within that limit are warnings. A read that the case does not need, because the other calls of the reference are an accepted \
+         alternative, may be changed or left out, and is counted apart, unless all such reads can be left out at once."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {

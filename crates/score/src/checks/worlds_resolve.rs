@@ -12,10 +12,9 @@ impl Check for WorldsResolve {
     }
 
     fn manual(&self) -> &'static str {
-        "What a world names exists in the registry, and its balances are positive amounts of assets with a price: limits are counted in \
-         dollars. The asset of a vault is a token of its network. Fixtures belong to existing tools that do \
-         not write: the result of a write must come from the state it changed. A workspace without policy.yaml has no such state, so its \
-         writes have answers too."
+        "What a world names exists, and what it holds is a positive amount with a price, because limits are counted in money. Answers \
+         belong to existing tools. Under a policy they belong to tools that do not write: the result of a write must come from the \
+         state it changed. A workspace without policy.yaml has no such state, so its writes have answers too."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {

@@ -15,13 +15,13 @@ impl Check for WritesCompared {
     }
 
     fn manual(&self) -> &'static str {
-        "Each write of a reference in which an agent acts is played, without a world, with another value of one parameter: addresses, \
-         assets, amounts, networks, prices, shares, fees, times, ids, choices, flags, data and texts of the user are changed, lists get one \
-         item more, less or another, mappings one entry more and each entry changed, and addresses, assets, amounts, shares, prices, ids, \
-         deadlines, data, lists and mappings that the reference omits are added. The case must fail, or the change must be read from the \
-         chain: what moves, its receiver and its network are held against the intent and `post`, and the deadline of a swap against the \
-         longest one that is accepted. Texts in the agent's own words are not compared. A value without a comparison is an error in a case \
-         of an agent in a workspace with policy.yaml, otherwise a warning."
+        "Each write of a reference in which an agent acts is played, without a world, with another value of one parameter: amounts, \
+         names, addresses, places, prices, shares, fees, times, ids, choices, flags, data and texts of the user are changed, lists get \
+         one item more, less or another, mappings one entry more and each entry changed, and the same kinds of values that the \
+         reference omits are added. The case must fail, or the state after the run must show the change: what moved, its receiver and its place \
+         are held against the intent and `post`, and a deadline against the longest one that is accepted. Texts in the agent's own words \
+         are not compared. A value without a comparison is an error in a case of an agent in a workspace with policy.yaml, otherwise a \
+         warning."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {

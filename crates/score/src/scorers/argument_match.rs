@@ -17,15 +17,16 @@ impl Scorer for ArgumentMatch {
     }
 
     fn manual(&self) -> &'static str {
-        "Checks that calls have the arguments the case expects. One tally per expected argument. Values are compared by the kind of the \
-         parameter: an address ignores letter case unless its checksum is wrong, a chain may be a name or an id, 250 equals 250.0 and \
-         1,000 equals 1000, base units are converted with the token's decimals, a token may be a symbol or its address on that chain, and \
-         0.5 % equals 50 bps. An omitted argument matches if the tool's default is the expected value; a call that names a prepared action has the arguments of \
-         that action where it omits them. A case may accept one of several \
-         values (any_of), a value up to a bound (at_most), part of a list or mapping (subset, superset), a mapping with certain keys (keys) or a text (contains, regex). An \
-         argument may be left out if the case says optional, and must be if it says absent; null counts as left out. If the expected tool \
-         is not called, or only with calls that were refused as invalid, all its arguments miss. Several calls of one tool are assigned to the expected calls in the best possible way, and the \
-         best of several alternatives counts."
+        "Checks that calls have the arguments the case expects. One tally per expected argument. Values are compared by the kind of \
+         the parameter: 250 equals 250.0 and 1,000 equals 1000, a share may be in percent or in hundredths of one, an address ignores \
+         letter case unless its checksum is wrong, and what the registry knows may be named in any of its ways: by name, id, symbol or \
+         address, its amounts in whole or in smallest units. An omitted argument matches if the tool's default is the expected value; a \
+         call that names a prepared action has the arguments of that action where it omits them. A case may accept one of several \
+         values (any_of), a value up to a bound (at_most), part of a list or mapping (subset, superset), a mapping with certain keys \
+         (keys) or a text (contains, regex). An argument may be left out if the case says optional, and must be if it says absent; null \
+         counts as left out. If the expected tool is not called, or only with calls that were refused as invalid, all its arguments \
+         miss. Several calls of one tool are assigned to the expected calls in the best possible way, and the best of several \
+         alternatives counts."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {

@@ -17,10 +17,11 @@ impl Scorer for HitScorer {
     }
 
     fn manual(&self) -> &'static str {
-        "Checks that the called tools are exactly the expected ones. One tally per tool-selection trial, which ends after the first move \
-         that calls tools. As a multiset, the calls must equal one accepted alternative: an extra or a missing call misses. If no tool \
-         fits the request, any call misses. Where a write is expected, the quote or preview that prepares it stands for it, because pricing a \
-         trade first is as good; where a quote is expected, the write misses. A call that is refused as invalid (unknown tool, invalid arguments) matches nothing. An alias counts as its tool. Arguments are scored by argument_match."
+        "Checks that the called tools are exactly the expected ones. One tally per tool-selection trial, which ends after the first \
+         move that calls tools. As a multiset, the calls must equal one accepted alternative: an extra or a missing call misses. If no \
+         tool fits the request, any call misses. Where a write is expected, the preview that prepares it stands for it, because looking \
+         first is as good; where a preview is expected, the write misses. A call that is refused as invalid (unknown tool, invalid \
+         arguments) matches nothing. An alias counts as its tool. Arguments are scored by argument_match."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {

@@ -31,7 +31,7 @@ pub fn search_page(page: &SearchPage<'_>) -> String {
     let body = html! {
         h1 { "Search" }
         (filter_form("/search", page.filter, &[]))
-        p.soft { "Trials of all runs, newest run first. All words must occur in a trial; " code { "swap*" } " finds every word that begins so." }
+        p.soft { "Trials of all runs, newest run first. All words must occur in a trial; " code { "order*" } " finds every word that begins so." }
         @if let Some(note) = &page.note { p role="status" { (shown(note)) } }
         @if page.found.is_empty() { p { "No trial fits" @if page.next.is_some() { " so far" } "." } } @else { (table(page.found)) }
         div.pager { @if let Some(next) = &page.next { a rel="next" href={ "/search?" (page.filter.to_query("before", next)) } { "Next trials" } } }

@@ -53,10 +53,12 @@ pub(crate) fn doctor(io: &CliOutput, source: &WorkspaceSource, args: &StoreArgs)
             vec![format!("bardo-eval smoke{}", io.workspace_flag())]
         }
     };
-    rows.extend(uses_chains.then(|| match find_anvil() {
-        Some(path) => row("anvil", DoctorState::Ok, &path),
-        None => row("anvil", DoctorState::Missing, "only needed for --chain anvil; npm package @foundry-rs/anvil"),
-    }));
+    // Before there is a workspace, nothing says that chains are wanted.
+    let asks_for_chains = uses_chains && *source != WorkspaceSource::Embedded;
+    rows.extend(match find_anvil() {
+        Some(path) => uses_chains.then(|| row("anvil", DoctorState::Ok, &path)),
+        None => asks_for_chains.then(|| row("anvil", DoctorState::Missing, "only needed for --chain anvil; npm package @foundry-rs/anvil")),
+    });
     rows.push(store_row(&args.store));
     let exit = if rows.iter().any(|row| row.state == DoctorState::Broken) { ExitKind::Missed } else { ExitKind::Clean };
     io.print_result(&render(io, &rows, &next, exit), exit)
