@@ -103,13 +103,18 @@ impl GoldenSet {
         found
     }
 
-    /// Compares a run with the baselines, which are of the same subject.
-    pub fn diff(&self, workspace: &Workspace, run: &GoldenSet, tolerance: f64) -> GoldenDiff {
+    /// Compares a run with the baselines, which are of the same subject. Cases that the run planned and has no evidence of are missing.
+    pub fn diff(&self, workspace: &Workspace, (run, planned): (&GoldenSet, &HashSet<&str>), tolerance: f64) -> GoldenDiff {
         let mut diff = GoldenDiff::default();
         for (shelf, baseline) in &self.shelves {
             let sides = [GoldenAnswers::Right, GoldenAnswers::KnownFailures].map(|answers| shelf.with_answers(answers));
             let Some(new_stamp) = sides.iter().find_map(|side| run.shelves.get(side)).map(|file| &file.stamp) else {
-                diff.not_run.push(shelf.clone());
+                let before = diff.missing.len();
+                let unplayed = baseline.entries.iter().filter(|entry| planned.contains(entry.case.as_str()));
+                diff.missing.extend(unplayed.map(|entry| entry.case.clone()));
+                if diff.missing.len() == before {
+                    diff.not_run.push(shelf.clone());
+                }
                 continue;
             };
             diff.notes.extend(baseline.stamp.stale_reasons(new_stamp).into_iter().map(|why| (shelf.clone(), why)));

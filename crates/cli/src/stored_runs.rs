@@ -1,5 +1,7 @@
 //! Finds runs and trials in the store.
 
+use crate::io::CliOutput;
+use crate::shell::shell_quoted;
 use campaign::open_existing_store;
 use model::{ContentHash, Score, Transcript, UserError, nearest_name};
 use store::{AgentOutput, Store, StoreLocation, StoredRun, TrialMatches, TrialPosition};
@@ -125,6 +127,17 @@ impl OpenedRun {
 pub(crate) fn config_of(run: &StoredRun) -> Option<String> {
     let settings: serde_json::Value = serde_json::from_str(&run.settings).ok()?;
     settings.get("config")?.as_str().map(str::to_owned)
+}
+
+/// Returns that trials of a run have not run, with the command that resumes it; `None` if it is over, or cannot be resumed.
+pub(crate) fn unfinished_note(io: &CliOutput, run: &StoredRun, store_flag: &str) -> Option<String> {
+    run.plan.as_ref().filter(|_| run.record.is_none())?;
+    let (id, done) = (run.short_run_id(), run.finished.saturating_sub(run.aborted));
+    let resume = match config_of(run) {
+        Some(config) => format!("bardo-eval run {} --resume {id}{store_flag}", shell_quoted(&config)),
+        None => format!("bardo-eval run --resume {id}{}{store_flag}", io.workspace_flag()),
+    };
+    Some(format!("run {id} is unfinished: {done} of {}; resume with: {resume}", model::count(run.planned, "trial")))
 }
 
 /// Opens a run by prefix of its id or record hash, or the last one.

@@ -30,6 +30,7 @@ pub fn golden_side<'w>(workspace: &'w Workspace, golden: &GoldenSet, subject: &S
         noise,
         trials: readings.cases().len() as u64,
         gone: 0,
+        unplayed: 0,
         spent: Money::ZERO,
         wall: Duration::ZERO,
     };

@@ -24,6 +24,8 @@ pub struct RunComparison {
     pub changed_cases: Vec<String>,
     /// Cases that have a result on one side only, because they were aborted or not judged on the other.
     pub without_result: Vec<String>,
+    /// Other cases of which trials of an unfinished run have not run.
+    pub unplayed: Vec<String>,
     /// Cases without a result on both sides, such as rubrics of runs without a judge.
     pub never_judged: usize,
 }
@@ -78,6 +80,11 @@ pub fn compare_readings(gates: &[Gate], before: &SideReadings, after: &SideReadi
     let is_changed = |a: &SideCase, b: &SideCase| a.hash.is_some() && b.hash.is_some() && a.hash != b.hash;
     let (changed, same): (Vec<_>, Vec<_>) = common.iter().copied().partition(|(_, a, b)| is_changed(a, b));
     let changed_cases: Vec<String> = changed.iter().map(|(id, ..)| (*id).to_owned()).collect();
+    let lacks_one = |a: &SideCase, b: &SideCase| a.rate().is_none() != b.rate().is_none();
+    let is_unplayed = |a: &SideCase, b: &SideCase| a.unplayed + b.unplayed > 0;
+    let ids = |of: &dyn Fn(&SideCase, &SideCase) -> bool| -> Vec<String> {
+        same.iter().filter(|(_, a, b)| of(a, b)).map(|(id, ..)| (*id).to_owned()).collect()
+    };
     let mut measured = vec![paired_cases(&same)];
     measured.extend(paired_slices(gates, before, after, &changed_cases));
     let mut slices = judged(measured, noise);
@@ -89,8 +96,9 @@ pub fn compare_readings(gates: &[Gate], before: &SideReadings, after: &SideReadi
         only_before: before.cases.len() - common.len(),
         only_after: after.cases.len() - common.len(),
         changed_cases,
-        without_result: same.iter().filter(|(_, a, b)| a.rate().is_none() != b.rate().is_none()).map(|(id, ..)| (*id).to_owned()).collect(),
-        never_judged: same.iter().filter(|(_, a, b)| a.rate().is_none() && b.rate().is_none()).count(),
+        without_result: ids(&|a, b| lacks_one(a, b)),
+        unplayed: ids(&|a, b| !lacks_one(a, b) && is_unplayed(a, b)),
+        never_judged: ids(&|a, b| a.rate().is_none() && b.rate().is_none() && !is_unplayed(a, b)).len(),
     }
 }
 

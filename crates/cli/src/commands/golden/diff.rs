@@ -6,13 +6,15 @@ use crate::args::{GoldenDiffArgs, ReportFormat};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report::{self, FORMAT, columns, escape_control};
+use crate::stored_runs;
 use crate::workspace_source::WorkspaceSource;
 use ::run::judge::LlmJudge;
 use ::run::providers::{CassetteMode, ProviderConfig};
 use campaign::{ChangedCase, GoldenDiff, GoldenSet, WordingChange, WordingCounts, WordingVerdict, judge_wordings};
-use model::{UserError, Workspace};
+use model::{PlanOutline, UserError, Workspace};
 use score::golden::GoldenPath;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 const COMMAND: &str = "golden diff";
 
@@ -55,7 +57,11 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
         Ok(new) => new,
         Err(why) => return report::print_refusal(io, COMMAND, &[why.into()]),
     };
-    let mut diff = own.diff(&workspace, &new, args.tolerance);
+    if let Some(note) = stored_runs::unfinished_note(io, &stored.run, &args.run.store.store_flag()) {
+        io.print_message(&note);
+    }
+    let planned = stored.run.plan.as_ref().map(planned_cases).unwrap_or_default();
+    let mut diff = own.diff(&workspace, (&new, &planned), args.tolerance);
     let asked = match paid_judge.map(|paid_judge| judge_texts(&workspace, &mut diff, paid_judge, args)).transpose() {
         Ok(asked) => asked,
         Err(why) => {
@@ -71,6 +77,10 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
         }
     };
     io.print_result(&text, exit)
+}
+
+fn planned_cases(plan: &PlanOutline) -> HashSet<&str> {
+    plan.cases.iter().map(|planned| planned.case.as_str()).collect()
 }
 
 fn open_paid_judge(workspace: &Workspace, name: &str, args: &GoldenDiffArgs) -> Result<(LlmJudge, ProviderConfig), UserError> {

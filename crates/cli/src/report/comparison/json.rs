@@ -25,7 +25,7 @@ fn comparison(io: &CliOutput, compared: &SubjectComparison, store_flag: &str) ->
         "deterministic": compared.noise == RunNoise::None, "cases": slice(&result.cases),
         "slices": result.slices.iter().map(slice).collect::<Vec<_>>(), "flips": flips,
         "only_before": result.only_before, "only_after": result.only_after, "changed_cases": result.changed_cases,
-        "without_result": result.without_result, "never_judged": result.never_judged,
+        "without_result": result.without_result, "unplayed": result.unplayed, "never_judged": result.never_judged,
     })
 }
 
@@ -35,7 +35,7 @@ fn side(side: &SideFacts) -> Value {
         SideSource::Golden => ("golden", None),
         SideSource::File(name) => ("file", Some(name.as_str())),
     };
-    json!({ "source": source, "run": run, "subject": side.subject, "trials": side.trials, "gone": side.gone,
+    json!({ "source": source, "run": run, "subject": side.subject, "trials": side.trials, "gone": side.gone, "unplayed": side.unplayed,
         "spent_usd": side.spent.as_usd(), "usd_per_trial": side.usd_per_trial(), "seconds_per_trial": side.seconds_per_trial() })
 }
 
