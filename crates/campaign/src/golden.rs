@@ -130,6 +130,7 @@ impl GoldenSet {
                     continue;
                 };
                 if case.hash != before.hash {
+                    diff.edited += 1;
                     diff.notes.push((shelf.clone(), format!("case {} changed; not compared", before.case)));
                     continue;
                 }
@@ -139,7 +140,14 @@ impl GoldenSet {
                 }
             }
         }
+        let known = self.cases();
+        diff.without_baseline = run.cases().difference(&known).map(|case| (*case).to_owned()).collect();
         diff
+    }
+
+    /// Returns the cases with an entry.
+    fn cases(&self) -> BTreeSet<&str> {
+        self.shelves.values().flat_map(|file| &file.entries).map(|entry| entry.case.as_str()).collect()
     }
 }
 
@@ -187,6 +195,10 @@ pub struct GoldenDiff {
     pub reworded: Vec<WordingChange>,
     /// Cases of a baseline without evidence in the run.
     pub missing: Vec<String>,
+    /// Cases of the run without a baseline, so that nothing tells whether they changed.
+    pub without_baseline: Vec<String>,
+    /// Number of cases that were edited since their baseline was made. They are not compared.
+    pub edited: usize,
     /// Baselines without any case in the run.
     pub not_run: Vec<GoldenPath>,
     /// Known failures of the baselines that the run still fails, and those that it no longer fails.

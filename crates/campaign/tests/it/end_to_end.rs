@@ -312,6 +312,8 @@ async fn unfinished_run_lacks_the_trials_that_did_not_run() {
     let planned: HashSet<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     let diff = golden(&whole).diff(&workspace, (&golden(&unfinished), &planned), 0.0);
     assert_eq!((diff.missing.len(), diff.not_run.len()), (left, 0), "{diff:#?}");
+    let diff = golden(&unfinished).diff(&workspace, (&golden(&whole), &planned), 0.0);
+    assert_eq!((diff.missing.len(), diff.without_baseline.len()), (0, left), "{diff:#?}");
 }
 
 /// A run is not resumed with another plan: its trials would not be those that were stored.

@@ -104,9 +104,10 @@ fn judge_texts(
 
 /// A reworded text without the verdict of a judge makes the comparison incomplete, unless the user accepts it unread.
 fn exit_kind(diff: &GoldenDiff, calls_only: bool) -> ExitKind {
+    let is_partial = !diff.missing.is_empty() || !diff.without_baseline.is_empty();
     if !diff.changed.is_empty() {
         ExitKind::Missed
-    } else if diff.compared == 0 || !diff.missing.is_empty() || (!calls_only && diff.wording_counts().unjudged > 0) {
+    } else if diff.compared == 0 || is_partial || (!calls_only && diff.wording_counts().unjudged > 0) {
         ExitKind::Incomplete
     } else {
         ExitKind::Clean
@@ -127,7 +128,7 @@ fn document(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, exit:
     let judge = asked.map(|asked| json!({ "name": asked.judge, "known": asked.known, "spent_usd": asked.spent.as_usd() }));
     json!({ "format": FORMAT, "command": COMMAND, "compared": diff.compared, "changed": changed, "texts_unjudged": unjudged,
         "texts_same": same, "texts_different": different, "judge": judge, "without_verdict": unread, "not_compared": reworded,
-        "known_failures": diff.known_failures, "mended": mended, "missing": diff.missing, "not_run": not_run, "notes": notes, "exit": exit.code() })
+        "known_failures": diff.known_failures, "mended": mended, "missing": diff.missing, "without_baseline": diff.without_baseline, "edited": diff.edited, "not_run": not_run, "notes": notes, "exit": exit.code() })
 }
 
 /// Lines of a kind without `--verbose`.
@@ -143,11 +144,12 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
         ExitKind::Incomplete => io.paint.unsure("INCOMPLETE"),
     };
     let mut text = format!(
-        "{word}  {} compared with run {run}: {} changed, {} missing; {} unjudged{}\n",
+        "{word}  {} compared with run {run}: {} changed, {} missing; {} unjudged{}{}\n",
         model::count(diff.compared, "case"),
         diff.changed.len(),
         diff.missing.len(),
         model::count(unjudged, "text"),
+        not_compared(diff),
         known_failures(diff)
     );
     if unjudged > 0 && asked.is_none() {
@@ -186,6 +188,9 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
     text.push_str(&listed(io, &mended));
     let missing: Vec<String> = diff.missing.iter().map(|case| columns([&escape_control(case), "no evidence in this run\n"])).collect();
     text.push_str(&listed(io, &missing));
+    let new: Vec<String> =
+        diff.without_baseline.iter().map(|case| columns([&escape_control(case), "no baseline; `golden update` writes one\n"])).collect();
+    text.push_str(&listed(io, &new));
     if !diff.not_run.is_empty() {
         let paths: Vec<String> = diff.not_run.iter().map(|shelf| baseline_file(io, shelf)).collect();
         text.push_str(&format!("not in this run: {}\n", paths.join(", ")));
@@ -217,6 +222,16 @@ fn listed(io: &CliOutput, lines: &[String]) -> String {
         text.push_str(&io.paint.dim(&format!("and {} more; --verbose shows more\n", lines.len() - shown)));
     }
     text
+}
+
+/// Returns the numbers of cases of the run that have no baseline, or one of an earlier state of the case.
+fn not_compared(diff: &GoldenDiff) -> String {
+    let cases = |count: usize, why: &str| (count > 0).then(|| format!("{} {why}", model::count(count, "case")));
+    let parts = [
+        cases(diff.without_baseline.len(), "without a baseline"),
+        cases(diff.edited, "edited since the baseline and not compared"),
+    ];
+    parts.into_iter().flatten().map(|part| format!("; {part}")).collect()
 }
 
 fn known_failures(diff: &GoldenDiff) -> String {
