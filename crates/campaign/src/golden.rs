@@ -146,7 +146,7 @@ impl GoldenSet {
     }
 
     /// Returns the cases with an entry.
-    fn cases(&self) -> BTreeSet<&str> {
+    pub fn cases(&self) -> BTreeSet<&str> {
         self.shelves.values().flat_map(|file| &file.entries).map(|entry| entry.case.as_str()).collect()
     }
 }
