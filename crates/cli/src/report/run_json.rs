@@ -78,11 +78,13 @@ fn failed_scorers(summary: &RunSummary) -> Value {
 fn causes(summary: &RunSummary) -> Value {
     let causes = &summary.causes;
     let tools: Vec<Value> = causes
-        .tools()
+        .confused_tools()
         .into_iter()
         .take(MAX_CAUSES)
         .map(|(tools, trials)| json!({ "called": tools.called, "expected": tools.expected, "trials": trials }))
         .collect();
+    let uncalled: Vec<Value> =
+        causes.uncalled_tools().into_iter().take(MAX_CAUSES).map(|(tool, trials)| json!({ "expected": tool, "trials": trials })).collect();
     let arguments: Vec<Value> =
         causes.arguments().into_iter().take(MAX_CAUSES).map(|(name, trials)| json!({ "argument": name, "trials": trials })).collect();
     let rules: Vec<Value> =
@@ -92,7 +94,7 @@ fn causes(summary: &RunSummary) -> Value {
         causes.broken_rules().into_iter().take(MAX_CAUSES).map(|(rule, trials)| json!({ "rule": rule, "trials": trials })).collect();
     let missing: Vec<Value> =
         causes.missing().into_iter().take(MAX_CAUSES).map(|(what, trials)| json!({ "missing": what, "trials": trials })).collect();
-    json!({ "endings": endings, "tools": tools, "missing": missing, "arguments": arguments, "rules": rules, "broken_rules": broken })
+    json!({ "endings": endings, "tools": tools, "no_tool": uncalled, "missing": missing, "arguments": arguments, "rules": rules, "broken_rules": broken })
 }
 
 fn verdict(io: &CliOutput, shown: &RunReport<'_>, judgement: &GateResult) -> Value {
