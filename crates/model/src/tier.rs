@@ -100,10 +100,10 @@ fn read_ci(node: &YamlNode, report: &ProblemReport) -> Option<CiRow> {
     let fields = YamlFields::open(node, "a ci row", report)?;
     let event = fields.required("event", name);
     let tiers = fields.required("tiers", list(unsigned));
-    let when_changed = fields.or_default("when_changed", list(change_trigger::read_change_trigger));
+    let when_changed: Vec<Vec<String>> = fields.or_default("when_changed", list(change_trigger::read_change_trigger));
     let deviates = fields.optional("deviates", spanned(text));
     fields.close();
-    Some(CiRow { event: event?, tiers: tiers?, when_changed, deviates, at: report.location(node.line) })
+    Some(CiRow { event: event?, tiers: tiers?, when_changed: when_changed.concat(), deviates, at: report.location(node.line) })
 }
 
 #[cfg(test)]

@@ -85,4 +85,8 @@ fn judge_and_reasons_are_optional() {
 fn when_changed_names_folders_files_and_repository_paths() {
     let rows = read_ok(&TIERS.replace("[tools]", "[tools/, policy, gates.yaml, /agent/src]"), read_tiers).ci;
     assert_eq!(rows[0].when_changed, ["tools", "policy.yaml", "gates.yaml", "/agent/src"]);
+    let rows = read_ok(&TIERS.replace("[tools]", "[scorers]"), read_tiers).ci;
+    assert_eq!(rows[0].when_changed, ["scorers", "scorers.yaml"], "the list of scorers and their programs");
+    let rows = read_ok(&TIERS.replace("[tools]", "[scorers.yaml]"), read_tiers).ci;
+    assert_eq!(rows[0].when_changed, ["scorers.yaml"]);
 }
