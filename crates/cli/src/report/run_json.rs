@@ -3,7 +3,7 @@
 use super::judgement_text::sample_advice;
 use super::{FORMAT, RunReport, changed, comparison, deviations, judge_correction, red_team};
 use crate::io::CliOutput;
-use campaign::RunSummary;
+use campaign::{EarlyStop, RunSummary};
 use model::{AbortCause, GateResult};
 use score::statistics::CorrectedRate;
 use serde_json::{Value, json};
@@ -56,6 +56,9 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
     if let Some(selected) = shown.changed {
         document["changed_parts"] = changed::json(selected);
     }
+    if let Some(stop) = &summary.stop {
+        document["stopped"] = stop_word(stop).into();
+    }
     if shown.is_replay {
         document["replies"] = "recorded".into();
     }
@@ -63,6 +66,15 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
         document["sandbox"] = sandbox.into();
     }
     document
+}
+
+fn stop_word(stop: &EarlyStop) -> &'static str {
+    match stop {
+        EarlyStop::MaxFail { .. } => "max_fail",
+        EarlyStop::Decided => "decided",
+        EarlyStop::Preflight { .. } => "preflight",
+        EarlyStop::NoWorker(_) => "no_worker",
+    }
 }
 
 fn failed_scorers(summary: &RunSummary) -> Value {
