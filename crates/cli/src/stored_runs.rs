@@ -206,7 +206,7 @@ fn choose_run<'r>(location: &StoreLocation, runs: &'r [StoredRun], wanted: Optio
     match (fitting.as_slice(), wanted) {
         ([], None) => Err(UserError::new(format!("no runs in {}", location), "start one with `bardo-eval run`")),
         ([], Some(wanted)) => {
-            let last: Vec<&str> = runs.iter().take(3).map(StoredRun::short_id).collect();
+            let last: Vec<&str> = runs.iter().take(3).map(StoredRun::short_run_id).collect();
             Err(UserError::new(format!("there is no run \"{wanted}\""), format!("the last ones are {}", last.join(", "))))
         }
         // Runs with the same record are interchangeable.
@@ -214,5 +214,41 @@ fn choose_run<'r>(location: &StoreLocation, runs: &'r [StoredRun], wanted: Optio
             Err(UserError::new(format!("{} run ids start with \"{wanted}\"", fitting.len()), "use a longer prefix"))
         }
         ([first, ..], Some(_) | None) => Ok(first),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::RunClaim;
+
+    fn run(id: &str) -> StoredRun {
+        StoredRun {
+            run: 1,
+            id: id.to_owned(),
+            started: String::new(),
+            ended: None,
+            format: 1,
+            workspace: ContentHash::of_text("workspace"),
+            claim: RunClaim::default(),
+            settings: String::new(),
+            plan: None,
+            planned: 1,
+            budget: None,
+            record: Some(ContentHash::of_text("record")),
+            finished: 1,
+            passed: 1,
+            aborted: 0,
+            spent: 0,
+            subjects: vec![],
+        }
+    }
+
+    #[test]
+    fn suggested_runs_are_named_by_their_own_id() {
+        let location = StoreLocation::File("store.sqlite".into());
+        let runs = [run("aaaaaaaaaaaa0000"), run("bbbbbbbbbbbb0000")];
+        let why = choose_run(&location, &runs, Some("9999")).expect_err("no such run");
+        assert_eq!(why.remedy, "the last ones are aaaaaaaaaaaa, bbbbbbbbbbbb", "their records are the same");
     }
 }
