@@ -282,11 +282,15 @@ mod tests {
         let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
         let job = |trials: Value, stopped: Value| {
             let met = json!([{ "gate": "g", "verdict": "met" }]);
-            let report = json!({ "format": 1, "command": "run", "exit": 0, "verdicts": met, "trials": trials, "left_out": 3, "stopped": stopped });
+            let report =
+                json!({ "format": 1, "command": "run", "exit": 0, "verdicts": met, "trials": trials, "left_out": 3, "stopped": stopped });
             let report = parse_job_report(&report.to_string(), 0);
             JobVerdict::new(&workspace, &FinishedRun { exit: 0, report, without_judge: false }).blocking
         };
-        assert!(job(json!({ "planned": 5, "finished": 5, "aborted": 0 }), Value::Null).is_empty(), "cases that are left out are not planned");
+        assert!(
+            job(json!({ "planned": 5, "finished": 5, "aborted": 0 }), Value::Null).is_empty(),
+            "cases that are left out are not planned"
+        );
         assert_eq!(job(json!({ "planned": 5, "finished": 4, "aborted": 0 }), Value::Null), ["4 of 5 planned trials ended"]);
         assert_eq!(job(json!({ "planned": 0, "finished": 0 }), Value::Null), ["no trial was planned"]);
         assert_eq!(job(Value::Null, Value::Null), ["the report does not count planned and finished trials"]);

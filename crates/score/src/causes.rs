@@ -316,10 +316,16 @@ mod tests {
     #[test]
     fn tools_taken_for_others_are_apart_from_calls_that_are_missing() {
         let mut causes = FailureCauses::default();
-        for reason in ["no tool was called; expected b", "no tool was called; expected b", "called a; expected b", "called c; no tool fits the request"] {
+        for reason in [
+            "no tool was called; expected b",
+            "no tool was called; expected b",
+            "called a; expected b",
+            "called c; no tool fits the request",
+        ] {
             causes.add("x", &[missed(ScorerId::Hit, &[reason])], &Ending::Finished);
         }
-        let confused: Vec<(&str, &str)> = causes.confused_tools().iter().map(|(tools, _)| (tools.called.as_str(), tools.expected.as_str())).collect();
+        let confused: Vec<(&str, &str)> =
+            causes.confused_tools().iter().map(|(tools, _)| (tools.called.as_str(), tools.expected.as_str())).collect();
         assert_eq!((confused, causes.uncalled_tools()), (vec![("a", "b"), ("c", "")], vec![("b", 2)]));
     }
 

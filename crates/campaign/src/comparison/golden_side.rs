@@ -69,7 +69,12 @@ mod tests {
             let shelf = GoldenPath::of(&subject.name, case, if n == 1 { GoldenAnswers::KnownFailures } else { GoldenAnswers::Right });
             let stamp = GoldenStamp::of(&workspace, &shelf, subject, "");
             let file = golden.shelves.entry(shelf).or_insert_with(|| GoldenFile { stamp, entries: vec![] });
-            file.entries.push(GoldenEntry { case: case.id.value.clone(), hash: case.hash.clone(), ending: "finished".into(), steps: vec![] });
+            file.entries.push(GoldenEntry {
+                case: case.id.value.clone(),
+                hash: case.hash.clone(),
+                ending: "finished".into(),
+                steps: vec![],
+            });
         }
         let changed = |golden: &GoldenSet| golden_changes(&workspace, golden, subject).cases;
         assert!(changed(&golden).is_empty(), "a known failure is a baseline");

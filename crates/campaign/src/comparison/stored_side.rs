@@ -95,7 +95,20 @@ impl<'w, 's> SideReader<'w, 's> {
     fn new(workspace: &'w Workspace, plan: Option<&'s PlanOutline>, subject: &'s str, unjudged: UnjudgedTrials) -> Self {
         let hashes = plan.map(|plan| plan.cases.iter().map(|planned| (planned.case.as_str(), &planned.hash)).collect());
         let (hashes, readings) = (hashes.unwrap_or_default(), RunSide::new(workspace));
-        Self { workspace, hashes, subject, unjudged, readings, trials: 0, gone: 0, wall_us: 0, unplayed: 0, ended: HashMap::new(), stored: None, is_config: false }
+        Self {
+            workspace,
+            hashes,
+            subject,
+            unjudged,
+            readings,
+            trials: 0,
+            gone: 0,
+            wall_us: 0,
+            unplayed: 0,
+            ended: HashMap::new(),
+            stored: None,
+            is_config: false,
+        }
     }
 
     fn add(&mut self, ended: &EndedTrial) {

@@ -3,7 +3,8 @@
 use bardo_eval_campaign::{
     CancellationToken, CaseSelection, GoldenSet, LiveRun, LockedRun, NoopWatcher, PreparedRun, RunChanges, RunDestination, RunHandle,
     RunOptions, RunParts, RunPlan, RunSettings, RunSpec, RunStoreError, RunWatcher, UnjudgedTrials, WatchedTrial, WatcherDecision,
-    compare_subjects, execute, execute_in_memory, handle_side, import_record, open_store, plan, rescore, rescore_stored, select, stored_side,
+    compare_subjects, execute, execute_in_memory, handle_side, import_record, open_store, plan, rescore, rescore_stored, select,
+    stored_side,
 };
 use model::suite::Case;
 use model::transcript::{FaultSource, LimitKind};

@@ -157,12 +157,7 @@ fn paired_cases(pairs: &[(&str, &SideCase, &SideCase)]) -> MeasuredPair {
 }
 
 /// Measures the paired units of a slice; `None` if no unit has a value on both sides.
-fn paired_slice(
-    gate: &Gate,
-    slice: &str,
-    pairs: &[UnitPair<'_>],
-    trials: impl Fn(&str) -> [Option<String>; 2],
-) -> Option<MeasuredPair> {
+fn paired_slice(gate: &Gate, slice: &str, pairs: &[UnitPair<'_>], trials: impl Fn(&str) -> [Option<String>; 2]) -> Option<MeasuredPair> {
     let (mut counts, mut mean_change, mut worse) = (PairCounts::default(), 0.0, vec![]);
     for UnitPair { unit, before, after } in pairs {
         let value = |side: &CaseReadings| side.value(gate.aggregate, gate.k);

@@ -338,7 +338,9 @@ mod tests {
             std::io::Write::write_all(&mut child.stdin.take().unwrap(), format!("{path}\n").as_bytes()).unwrap();
             child.wait().unwrap().success()
         };
-        for path in ["my.evals/gates.yaml", "bardo-eval.yaml", "my.evals/scorers.yaml", "my.evals/scorers/a.py", "my.evals/cassettes/m.jsonl"] {
+        for path in
+            ["my.evals/gates.yaml", "bardo-eval.yaml", "my.evals/scorers.yaml", "my.evals/scorers/a.py", "my.evals/cassettes/m.jsonl"]
+        {
             assert!(matches("my.evals", path), "{path}");
         }
         assert!(matches("my.evals", "\"my.evals/cassettes/a\\tb\"") && matches(".", "cassettes/m.jsonl"));

@@ -227,10 +227,8 @@ fn listed(io: &CliOutput, lines: &[String]) -> String {
 /// Returns the numbers of cases of the run that have no baseline, or one of an earlier state of the case.
 fn not_compared(diff: &GoldenDiff) -> String {
     let cases = |count: usize, why: &str| (count > 0).then(|| format!("{} {why}", model::count(count, "case")));
-    let parts = [
-        cases(diff.without_baseline.len(), "without a baseline"),
-        cases(diff.edited, "edited since the baseline and not compared"),
-    ];
+    let parts =
+        [cases(diff.without_baseline.len(), "without a baseline"), cases(diff.edited, "edited since the baseline and not compared")];
     parts.into_iter().flatten().map(|part| format!("; {part}")).collect()
 }
 

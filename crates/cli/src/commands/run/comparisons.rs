@@ -1,7 +1,9 @@
 //! Comparison of a run with an earlier one, or of its subjects with each other.
 
 use crate::commands::compare::{NamedSide, SubjectChoice, pair_subjects};
-use campaign::{ComparedSide, LiveRun, PreparedRun, RunHandle, RunSummary, SubjectComparison, UnjudgedTrials, compare_subjects, handle_side};
+use campaign::{
+    ComparedSide, LiveRun, PreparedRun, RunHandle, RunSummary, SubjectComparison, UnjudgedTrials, compare_subjects, handle_side,
+};
 use model::UserError;
 
 /// Refuses a side that no subject of the run can be compared with, before anything is run.
