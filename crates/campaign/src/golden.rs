@@ -103,13 +103,18 @@ impl GoldenSet {
         found
     }
 
-    /// Compares a run with the baselines, which are of the same subject.
-    pub fn diff(&self, workspace: &Workspace, run: &GoldenSet, tolerance: f64) -> GoldenDiff {
+    /// Compares a run with the baselines, which are of the same subject. Cases that the run planned and has no evidence of are missing.
+    pub fn diff(&self, workspace: &Workspace, (run, planned): (&GoldenSet, &HashSet<&str>), tolerance: f64) -> GoldenDiff {
         let mut diff = GoldenDiff::default();
-        for (path, baseline) in &self.baselines {
-            let sides = [GoldenAnswers::Right, GoldenAnswers::KnownFailures].map(|answers| path.with_answers(answers));
-            let Some(new_stamp) = sides.iter().find_map(|side| run.baselines.get(side)).map(|file| &file.stamp) else {
-                diff.not_run.push(path.clone());
+        for (shelf, baseline) in &self.shelves {
+            let sides = [GoldenAnswers::Right, GoldenAnswers::KnownFailures].map(|answers| shelf.with_answers(answers));
+            let Some(new_stamp) = sides.iter().find_map(|side| run.shelves.get(side)).map(|file| &file.stamp) else {
+                let before = diff.missing.len();
+                let unplayed = baseline.entries.iter().filter(|entry| planned.contains(entry.case.as_str()));
+                diff.missing.extend(unplayed.map(|entry| entry.case.clone()));
+                if diff.missing.len() == before {
+                    diff.not_run.push(shelf.clone());
+                }
                 continue;
             };
             diff.notes.extend(baseline.stamp.stale_reasons(new_stamp).into_iter().map(|why| (path.clone(), why)));
@@ -125,7 +130,8 @@ impl GoldenSet {
                     continue;
                 };
                 if case.hash != before.hash {
-                    diff.notes.push((path.clone(), format!("case {} changed; not compared", before.case)));
+                    diff.edited += 1;
+                    diff.notes.push((shelf.clone(), format!("case {} changed; not compared", before.case)));
                     continue;
                 }
                 match path.answers {
@@ -134,7 +140,14 @@ impl GoldenSet {
                 }
             }
         }
+        let known = self.cases();
+        diff.without_baseline = run.cases().difference(&known).map(|case| (*case).to_owned()).collect();
         diff
+    }
+
+    /// Returns the cases with an entry.
+    pub fn cases(&self) -> BTreeSet<&str> {
+        self.shelves.values().flat_map(|file| &file.entries).map(|entry| entry.case.as_str()).collect()
     }
 }
 
@@ -182,6 +195,10 @@ pub struct GoldenDiff {
     pub reworded: Vec<WordingChange>,
     /// Cases of a baseline without evidence in the run.
     pub missing: Vec<String>,
+    /// Cases of the run without a baseline, so that nothing tells whether they changed.
+    pub without_baseline: Vec<String>,
+    /// Number of cases that were edited since their baseline was made. They are not compared.
+    pub edited: usize,
     /// Baselines without any case in the run.
     pub not_run: Vec<GoldenPath>,
     /// Known failures of the baselines that the run still fails, and those that it no longer fails.

@@ -25,12 +25,23 @@ pub struct JobVerdict {
     pub blocking: Vec<String>,
 }
 
+/// Version of the reports that are read.
+const REPORT_FORMAT: u64 = 1;
+/// Commands whose report says what trials of a run did.
+const REPORTING_COMMANDS: [&str; 2] = ["run", "score"];
+
 /// Parses the report of a run that ended with a code.
 ///
 /// # Errors
-/// A message without the path, if it is not JSON or is the report of another run.
+/// A message without the path, if it is not JSON, not the report of a run in a known format, or the report of another run.
 pub fn parse_job_report(text: &str, exit: u8) -> Result<Value, String> {
     let report: Value = serde_json::from_str(text).map_err(|error| format!("is not a JSON report: {error}"))?;
+    if report["format"] != REPORT_FORMAT {
+        return Err(format!("has the format {}; this version reads {REPORT_FORMAT}", report["format"]));
+    }
+    if !report["command"].as_str().is_some_and(|command| REPORTING_COMMANDS.contains(&command)) {
+        return Err(format!("is no report of a run: its command is {}", report["command"]));
+    }
     match report["exit"] == exit {
         true => Ok(report),
         false => Err(format!("is the report of another run: it ended with {}, not with {exit}", report["exit"])),
@@ -72,7 +83,7 @@ impl JobVerdict {
         match verdicts.iter().find(|row| row["verdict"] != "met") {
             Some(row) => Self::blocked(&format!("gate {} is not met in the report", gate_name(row))),
             None if verdicts.is_empty() => Self::blocked("no gate was judged"),
-            None => Self::default(),
+            None => Self { undecided: BTreeMap::new(), blocking: unfinished_trials(report, 0).into_iter().collect() },
         }
     }
 
@@ -88,6 +99,8 @@ impl JobVerdict {
     }
 
     fn read_trials(&mut self, report: &Value, without_judge: bool) {
+        let aborted = report.pointer("/trials/aborted").and_then(Value::as_u64).unwrap_or_default();
+        self.blocking.extend(unfinished_trials(report, aborted));
         let reasons = [
             ("/trials/aborted", "aborted trials", false),
             ("/unread", "trials that no scorer could read", false),
@@ -132,6 +145,21 @@ impl JobVerdict {
             Some(Some(_) | None) | None => {
                 self.blocking.push(format!("gate {name} ({}): no evidence", slice_name(row)));
             }
+        }
+    }
+}
+
+/// Returns why the trials of a report are not all finished or aborted; cases that the budget left out are not planned. A run that stopped
+/// because its gates were decided is over.
+fn unfinished_trials(report: &Value, aborted: u64) -> Option<String> {
+    let count = |key: &str| report["trials"][key].as_u64();
+    match (count("planned"), count("finished")) {
+        (None, _) | (_, None) => Some("the report does not count planned and finished trials".to_owned()),
+        (Some(_), Some(_)) if report["stopped"] == "decided" => None,
+        (Some(0), Some(_)) => Some("no trial was planned".to_owned()),
+        (Some(planned), Some(finished)) => {
+            let ended = finished.saturating_add(aborted);
+            (ended != planned).then(|| format!("{ended} of {planned} planned trials ended"))
         }
     }
 }
@@ -204,7 +232,8 @@ mod tests {
     fn judged(exit: u8, verdicts: Value) -> JobVerdict {
         let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
         let report = json!({
-            "exit": exit, "verdicts": verdicts, "trials": { "aborted": 0 }, "unread": 0, "misjudged": 1,
+            "format": 1, "command": "run",
+            "exit": exit, "verdicts": verdicts, "trials": { "planned": 2, "finished": 2, "aborted": 0 }, "unread": 0, "misjudged": 1,
             "failures_without_gate": { "trials": 0 }, "unjudged_without_gate": { "trials": 0 }, "failed_scorers": { "trials": 0 },
         });
         let report = parse_job_report(&report.to_string(), exit);
@@ -238,7 +267,33 @@ mod tests {
 
     #[test]
     fn report_of_another_run_is_refused() {
-        assert_eq!(parse_job_report("{\"exit\": 1}", 0), Err("is the report of another run: it ended with 1, not with 0".to_owned()));
+        let report = |format: u64, command: &str| json!({ "format": format, "command": command, "exit": 1 }).to_string();
+        let refused = |text: &str| parse_job_report(text, 0).expect_err("another report");
+        assert_eq!(refused(&report(1, "run")), "is the report of another run: it ended with 1, not with 0");
+        assert_eq!(refused(&report(2, "run")), "has the format 2; this version reads 1");
+        assert_eq!(refused(&report(1, "smoke")), "is no report of a run: its command is \"smoke\"");
+        assert_eq!(refused("{\"exit\": 0}"), "has the format null; this version reads 1");
+        assert!(parse_job_report(&report(1, "score"), 1).is_ok());
         assert!(parse_job_report("nothing", 0).is_err());
+    }
+
+    #[test]
+    fn clean_job_has_finished_every_planned_trial() {
+        let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
+        let job = |trials: Value, stopped: Value| {
+            let met = json!([{ "gate": "g", "verdict": "met" }]);
+            let report =
+                json!({ "format": 1, "command": "run", "exit": 0, "verdicts": met, "trials": trials, "left_out": 3, "stopped": stopped });
+            let report = parse_job_report(&report.to_string(), 0);
+            JobVerdict::new(&workspace, &FinishedRun { exit: 0, report, without_judge: false }).blocking
+        };
+        assert!(
+            job(json!({ "planned": 5, "finished": 5, "aborted": 0 }), Value::Null).is_empty(),
+            "cases that are left out are not planned"
+        );
+        assert_eq!(job(json!({ "planned": 5, "finished": 4, "aborted": 0 }), Value::Null), ["4 of 5 planned trials ended"]);
+        assert_eq!(job(json!({ "planned": 0, "finished": 0 }), Value::Null), ["no trial was planned"]);
+        assert_eq!(job(Value::Null, Value::Null), ["the report does not count planned and finished trials"]);
+        assert!(job(json!({ "planned": 5, "finished": 4, "aborted": 1 }), json!("decided")).is_empty());
     }
 }

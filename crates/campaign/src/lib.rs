@@ -35,8 +35,8 @@ mod wording;
 pub use changes::{ChangedScore, ChangedVerdict, RunChanges, VerdictValue};
 pub use ci::{CiEvent, DECIDING_PARTS, TierPlan, ci_plan, plain_path};
 pub use comparison::{
-    ComparedSide, PlainResult, SideFacts, SideSource, SubjectComparison, UnjudgedTrials, compare_subjects, golden_changes, golden_side,
-    handle_side, plain_side, stored_side,
+    ComparedSide, LiveRun, PlainResult, SideFacts, SideSource, SubjectComparison, UnjudgedTrials, compare_subjects, golden_changes,
+    golden_side, handle_side, plain_side, stored_side,
 };
 pub use config_run::{ConfigPlan, ConfigRun, ConfigTrial};
 pub use cost::{

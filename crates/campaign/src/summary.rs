@@ -179,4 +179,10 @@ impl RunSummary {
     pub fn is_complete(&self) -> bool {
         self.outcomes.run_again() == 0
     }
+
+    /// Returns true if the run is over: it is complete, or it stopped because nothing more was asked of it.
+    pub fn is_final(&self) -> bool {
+        let is_decided = matches!(self.stop, Some(EarlyStop::MaxFail { .. } | EarlyStop::Decided));
+        is_decided || self.is_complete()
+    }
 }

@@ -121,6 +121,40 @@ fn parse_batch(mut output: impl BufRead, blobs: &[(&str, &str)]) -> std::io::Res
     Ok(files)
 }
 
+/// Returns the path that git prints within quotation marks, as it does for names that are not ASCII or have control characters, quotation
+/// marks or backslashes; `None` if the escapes are not those of git, or the name is not UTF-8.
+pub(crate) fn unquote_path(quoted: &str) -> Option<String> {
+    let inner = quoted.strip_prefix('"')?.strip_suffix('"')?;
+    let (mut name, mut rest) = (vec![], inner.bytes());
+    while let Some(byte) = rest.next() {
+        name.push(match byte {
+            b'"' => return None,
+            b'\\' => unescape(rest.next()?, &mut rest)?,
+            plain => plain,
+        });
+    }
+    String::from_utf8(name).ok()
+}
+
+/// Returns the byte of an escape as in C: a letter, the character itself, or three octal digits.
+fn unescape(first: u8, rest: &mut std::str::Bytes<'_>) -> Option<u8> {
+    Some(match first {
+        b'"' | b'\\' => first,
+        b'a' => 0x07,
+        b'b' => 0x08,
+        b't' => b'\t',
+        b'n' => b'\n',
+        b'v' => 0x0b,
+        b'f' => 0x0c,
+        b'r' => b'\r',
+        b'0'..=b'3' => {
+            let digit = |byte: u8| matches!(byte, b'0'..=b'7').then(|| byte - b'0');
+            (digit(first)? << 6) | (digit(rest.next()?)? << 3) | digit(rest.next()?)?
+        }
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,6 +188,21 @@ mod tests {
         assert!(repository_prefix(&folder, outside.path()).is_err(), "outside of the repository");
         git(&folder, &["init", "--quiet"]).unwrap();
         assert!(repository_prefix(&folder, &root).is_err(), "a repository in the repository");
+    }
+
+    #[test]
+    fn quoted_paths_are_those_that_git_prints() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = "a\"b\\c\tö.yaml";
+        std::fs::write(folder.path().join(name), "").unwrap();
+        git(folder.path(), &["init", "--quiet"]).unwrap();
+        for quote in ["core.quotePath=true", "core.quotePath=false"] {
+            let printed = git(folder.path(), &["-c", quote, "ls-files", "--others"]).unwrap();
+            assert_eq!(unquote_path(printed.trim_end()).as_deref(), Some(name), "{printed}");
+        }
+        for wrong in ["a", "\"a", "\"a\\\"", "\"a\"b\"", "\"\\x41\"", "\"\\30\"", "\"\\777\"", "\"\\377\""] {
+            assert_eq!(unquote_path(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl CliOutput {
                 write(&mut out).and_then(|()| out.flush())
             }
         };
-        self.check_delivery(delivered, ExitKind::Clean)
+        exit_after(self.check_delivery(delivered), ExitKind::Clean)
     }
 
     /// Returns an output for a nested command: prints messages, discards results.
@@ -134,8 +134,13 @@ impl CliOutput {
 
     /// Writes the result and returns the exit. A closed pipe is ignored; other write errors make a clean exit incomplete.
     pub(crate) fn print_result(&self, text: &str, exit: ExitKind) -> ExitKind {
+        exit_after(self.deliver_result(text), exit)
+    }
+
+    /// Writes the result. A closed pipe is ignored; other write errors are reported and returned as `false`.
+    pub(crate) fn deliver_result(&self, text: &str) -> bool {
         if self.silent {
-            return exit;
+            return true;
         }
         let text: &str = &match self.format {
             ReportFormat::Json | ReportFormat::Sarif => escape_json(text),
@@ -148,17 +153,17 @@ impl CliOutput {
                 out.write_all(text.as_bytes()).and_then(|()| out.flush())
             }
         };
-        self.check_delivery(delivered, exit)
+        self.check_delivery(delivered)
     }
 
-    fn check_delivery(&self, delivered: std::io::Result<()>, exit: ExitKind) -> ExitKind {
+    fn check_delivery(&self, delivered: std::io::Result<()>) -> bool {
         match delivered {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
                 let to = self.output.as_ref().map_or_else(String::new, |path| format!(" to {}", path.display()));
                 self.print_message(&format!("the result could not be written{to}: {error}"));
-                if exit == ExitKind::Clean { ExitKind::Incomplete } else { exit }
+                false
             }
-            Ok(()) | Err(_) => exit,
+            Ok(()) | Err(_) => true,
         }
     }
 
@@ -175,6 +180,11 @@ impl CliOutput {
         let mut err = std::io::stderr().lock();
         drop(write!(err, "\r\x1b[2K{shown}").and_then(|()| err.flush()));
     }
+}
+
+/// Returns the exit of a command whose result was delivered or not.
+pub(crate) fn exit_after(is_delivered: bool, exit: ExitKind) -> ExitKind {
+    if !is_delivered && exit == ExitKind::Clean { ExitKind::Incomplete } else { exit }
 }
 
 /// Width of text that does not go to a terminal, unless COLUMNS says another.

@@ -1,5 +1,7 @@
 //! Finds runs and trials in the store.
 
+use crate::io::CliOutput;
+use crate::shell::shell_quoted;
 use campaign::open_existing_store;
 use model::{ContentHash, Score, Transcript, UserError, nearest_name};
 use store::{AgentOutput, Store, StoreLocation, StoredRun, TrialMatches, TrialPosition};
@@ -127,6 +129,17 @@ pub(crate) fn config_of(run: &StoredRun) -> Option<String> {
     settings.get("config")?.as_str().map(str::to_owned)
 }
 
+/// Returns that trials of a run have not run, with the command that resumes it; `None` if it is over, or cannot be resumed.
+pub(crate) fn unfinished_note(io: &CliOutput, run: &StoredRun, store_flag: &str) -> Option<String> {
+    run.plan.as_ref().filter(|_| run.record.is_none())?;
+    let (id, done) = (run.short_run_id(), run.finished.saturating_sub(run.aborted));
+    let resume = match config_of(run) {
+        Some(config) => format!("bardo-eval run {} --resume {id}{store_flag}", shell_quoted(&config)),
+        None => format!("bardo-eval run --resume {id}{}{store_flag}", io.workspace_flag()),
+    };
+    Some(format!("run {id} is unfinished: {done} of {}; resume with: {resume}", model::count(run.planned, "trial")))
+}
+
 /// Opens a run by prefix of its id or record hash, or the last one.
 pub(crate) fn open_run(location: &StoreLocation, wanted: Option<&str>) -> Result<OpenedRun, UserError> {
     let (store, run) = find_run(location, wanted)?;
@@ -193,7 +206,7 @@ fn choose_run<'r>(location: &StoreLocation, runs: &'r [StoredRun], wanted: Optio
     match (fitting.as_slice(), wanted) {
         ([], None) => Err(UserError::new(format!("no runs in {}", location), "start one with `bardo-eval run`")),
         ([], Some(wanted)) => {
-            let last: Vec<&str> = runs.iter().take(3).map(StoredRun::short_id).collect();
+            let last: Vec<&str> = runs.iter().take(3).map(StoredRun::short_run_id).collect();
             Err(UserError::new(format!("there is no run \"{wanted}\""), format!("the last ones are {}", last.join(", "))))
         }
         // Runs with the same record are interchangeable.
@@ -201,5 +214,41 @@ fn choose_run<'r>(location: &StoreLocation, runs: &'r [StoredRun], wanted: Optio
             Err(UserError::new(format!("{} run ids start with \"{wanted}\"", fitting.len()), "use a longer prefix"))
         }
         ([first, ..], Some(_) | None) => Ok(first),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::RunClaim;
+
+    fn run(id: &str) -> StoredRun {
+        StoredRun {
+            run: 1,
+            id: id.to_owned(),
+            started: String::new(),
+            ended: None,
+            format: 1,
+            workspace: ContentHash::of_text("workspace"),
+            claim: RunClaim::default(),
+            settings: String::new(),
+            plan: None,
+            planned: 1,
+            budget: None,
+            record: Some(ContentHash::of_text("record")),
+            finished: 1,
+            passed: 1,
+            aborted: 0,
+            spent: 0,
+            subjects: vec![],
+        }
+    }
+
+    #[test]
+    fn suggested_runs_are_named_by_their_own_id() {
+        let location = StoreLocation::File("store.sqlite".into());
+        let runs = [run("aaaaaaaaaaaa0000"), run("bbbbbbbbbbbb0000")];
+        let why = choose_run(&location, &runs, Some("9999")).expect_err("no such run");
+        assert_eq!(why.remedy, "the last ones are aaaaaaaaaaaa, bbbbbbbbbbbb", "their records are the same");
     }
 }

@@ -6,7 +6,7 @@ mod change_trigger;
 pub(crate) use change_trigger::WORKSPACE_PARTS;
 
 use crate::location::{Location, Spanned};
-use crate::problem::ProblemReport;
+use crate::problem::{ProblemReport, did_you_mean};
 use crate::suite::SuiteKind;
 use crate::yaml::{YamlFields, YamlNode, list, name, number, one_of, spanned, text, unsigned};
 
@@ -96,14 +96,28 @@ fn read_tier(node: &YamlNode, report: &ProblemReport) -> Option<Tier> {
     })
 }
 
+/// Events that the files of CI systems know. A row may have others, for `ci plan --event`.
+const KNOWN_EVENTS: [&str; 4] = ["pull_request", "merge", "nightly", "manual"];
+
+/// Reads the name of an event. One that is almost a known one would never happen.
+fn event_name(node: &YamlNode, report: &ProblemReport) -> Option<String> {
+    let event = name(node, report)?;
+    let near = if KNOWN_EVENTS.contains(&event.as_str()) { String::new() } else { did_you_mean(&event, KNOWN_EVENTS) };
+    if near.is_empty() {
+        return Some(event);
+    }
+    report.add(node.line, format!("\"{event}\" is not an event of CI"), near);
+    None
+}
+
 fn read_ci(node: &YamlNode, report: &ProblemReport) -> Option<CiRow> {
     let fields = YamlFields::open(node, "a ci row", report)?;
-    let event = fields.required("event", name);
+    let event = fields.required("event", event_name);
     let tiers = fields.required("tiers", list(unsigned));
-    let when_changed = fields.or_default("when_changed", list(change_trigger::read_change_trigger));
+    let when_changed: Vec<Vec<String>> = fields.or_default("when_changed", list(change_trigger::read_change_trigger));
     let deviates = fields.optional("deviates", spanned(text));
     fields.close();
-    Some(CiRow { event: event?, tiers: tiers?, when_changed, deviates, at: report.location(node.line) })
+    Some(CiRow { event: event?, tiers: tiers?, when_changed: when_changed.concat(), deviates, at: report.location(node.line) })
 }
 
 #[cfg(test)]

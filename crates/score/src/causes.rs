@@ -209,7 +209,18 @@ impl FailureCauses {
         found.example.as_ref().map(|(_, reason)| reason.as_str())
     }
 
-    /// Returns tools taken for others, most frequent first.
+    /// Returns tools taken for others, or called where none fits, most frequent first.
+    pub fn confused_tools(&self) -> Vec<(&ToolConfusion, u64)> {
+        self.tools().into_iter().filter(|(tools, _)| !tools.called.is_empty()).collect()
+    }
+
+    /// Returns expected tools in place of which no tool was called, most frequent first.
+    pub fn uncalled_tools(&self) -> Vec<(&str, u64)> {
+        let uncalled = self.tools().into_iter().filter(|(tools, _)| tools.called.is_empty());
+        uncalled.map(|(tools, trials)| (tools.expected.as_str(), trials)).collect()
+    }
+
+    /// Returns tools taken for others, or not called, most frequent first.
     pub fn tools(&self) -> Vec<(&ToolConfusion, u64)> {
         self.of_kind(|cause| match cause {
             FailureCause::Tool(tools) => Some(tools),
@@ -300,6 +311,22 @@ mod tests {
         let kept = serde_json::to_string(&causes).unwrap();
         let read: FailureCauses = serde_json::from_str(&kept).unwrap();
         assert_eq!((read.ranked().len(), serde_json::to_string(&read).unwrap()), (causes.ranked().len(), kept));
+    }
+
+    #[test]
+    fn tools_taken_for_others_are_apart_from_calls_that_are_missing() {
+        let mut causes = FailureCauses::default();
+        for reason in [
+            "no tool was called; expected b",
+            "no tool was called; expected b",
+            "called a; expected b",
+            "called c; no tool fits the request",
+        ] {
+            causes.add("x", &[missed(ScorerId::Hit, &[reason])], &Ending::Finished);
+        }
+        let confused: Vec<(&str, &str)> =
+            causes.confused_tools().iter().map(|(tools, _)| (tools.called.as_str(), tools.expected.as_str())).collect();
+        assert_eq!((confused, causes.uncalled_tools()), (vec![("a", "b"), ("c", "")], vec![("b", 2)]));
     }
 
     #[test]

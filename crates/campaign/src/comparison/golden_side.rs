@@ -30,17 +30,21 @@ pub fn golden_side<'w>(workspace: &'w Workspace, golden: &GoldenSet, subject: &S
         noise,
         trials: readings.cases().len() as u64,
         gone: 0,
+        unplayed: 0,
         spent: Money::ZERO,
         wall: Duration::ZERO,
     };
     ComparedSide { facts, readings }
 }
 
-/// Returns the tools, agents, skills and cases that changed since the baselines of a subject were made.
+/// Returns the tools, agents, skills and cases that changed since the baselines of a subject were made. A case without a baseline is new.
 pub fn golden_changes(workspace: &Workspace, golden: &GoldenSet, subject: &SubjectFile) -> WorkspaceChanges {
     let mut changes = WorkspaceChanges::default();
-    for (path, file) in &golden.of_subject(&subject.name).baselines {
-        let now = GoldenStamp::of(workspace, path, subject, "");
+    let known = golden.of_subject(&subject.name);
+    let known = known.cases();
+    changes.cases.extend(workspace.cases().map(|case| case.id.value.clone()).filter(|case| !known.contains(case.as_str())));
+    for (shelf, file) in &golden.of_subject(&subject.name).shelves {
+        let now = GoldenStamp::of(workspace, shelf, subject, "");
         changes.tools.extend(differing(&file.stamp.tools, &now.tools));
         changes.agents.extend(differing(&file.stamp.agents, &now.agents));
         changes.skills.extend(differing(&file.stamp.skills, &now.skills));
@@ -48,4 +52,34 @@ pub fn golden_changes(workspace: &Workspace, golden: &GoldenSet, subject: &Subje
         changes.cases.extend(changed.map(|entry| entry.case.clone()));
     }
     changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use score::example::ExampleWorkspace;
+    use score::golden::{GoldenEntry, GoldenFile, GoldenPath};
+
+    #[test]
+    fn case_without_a_baseline_is_a_change() {
+        let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
+        let subject = workspace.subject("reference").expect("a subject");
+        let mut golden = GoldenSet::default();
+        for (n, case) in workspace.cases().enumerate() {
+            let shelf = GoldenPath::of(&subject.name, case, if n == 1 { GoldenAnswers::KnownFailures } else { GoldenAnswers::Right });
+            let stamp = GoldenStamp::of(&workspace, &shelf, subject, "");
+            let file = golden.shelves.entry(shelf).or_insert_with(|| GoldenFile { stamp, entries: vec![] });
+            file.entries.push(GoldenEntry {
+                case: case.id.value.clone(),
+                hash: case.hash.clone(),
+                ending: "finished".into(),
+                steps: vec![],
+            });
+        }
+        let changed = |golden: &GoldenSet| golden_changes(&workspace, golden, subject).cases;
+        assert!(changed(&golden).is_empty(), "a known failure is a baseline");
+        let file = golden.shelves.values_mut().next().expect("a file");
+        let new = file.entries.remove(0).case;
+        assert_eq!(changed(&golden).into_iter().collect::<Vec<_>>(), [new]);
+    }
 }

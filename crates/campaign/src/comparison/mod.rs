@@ -9,5 +9,5 @@ mod subject_comparison;
 pub use golden_side::{golden_changes, golden_side};
 pub use plain_side::{PlainResult, plain_side};
 pub use side_facts::{ComparedSide, SideFacts, SideSource};
-pub use stored_side::{UnjudgedTrials, handle_side, stored_side};
+pub use stored_side::{LiveRun, UnjudgedTrials, handle_side, stored_side};
 pub use subject_comparison::{SubjectComparison, compare_subjects};

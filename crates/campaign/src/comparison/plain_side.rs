@@ -26,6 +26,7 @@ pub fn plain_side<'w>(workspace: &'w Workspace, file: &str, subject: &str, resul
         noise: RunNoise::Sampled,
         trials: own.len() as u64,
         gone: 0,
+        unplayed: 0,
         spent: Money::ZERO,
         wall: Duration::from_millis(own.iter().map(|result| result.latency_ms).sum()),
     };

@@ -30,6 +30,8 @@ pub struct SideFacts {
     pub trials: u64,
     /// Trials of cases that are no longer in the workspace.
     pub gone: u64,
+    /// Planned trials of an unfinished run that have not run.
+    pub unplayed: u64,
     pub spent: Money,
     /// Time of all trials together.
     pub wall: Duration,
@@ -56,7 +58,7 @@ mod tests {
         let mean = |dollars, seconds, trials| {
             let (spent, wall) = (Money::from_dollars(dollars), Duration::from_secs(seconds));
             let (source, subject, noise) = (SideSource::Golden, "a".to_owned(), RunNoise::None);
-            let facts = SideFacts { source, subject, noise, trials, gone: 0, spent, wall };
+            let facts = SideFacts { source, subject, noise, trials, gone: 0, unplayed: 0, spent, wall };
             (facts.usd_per_trial(), facts.seconds_per_trial())
         };
         assert_eq!(mean(3, 9, 2), (Some(1.5), Some(4.5)));

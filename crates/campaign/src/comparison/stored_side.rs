@@ -4,6 +4,8 @@ use super::side_facts::{ComparedSide, SideFacts, SideSource};
 use crate::red_team::StoredCases;
 use crate::run_store::{RunHandle, RunStorage};
 use crate::spec::{RunSettings, RunSpec};
+use crate::summary::RunSummary;
+use model::suite::Case;
 use model::{CaseOutcome, ContentHash, Money, PlanOutline, Workspace};
 use score::outcome::case_outcome;
 use score::pairing::{RunNoise, RunSide, SideTrial};
@@ -34,21 +36,35 @@ pub fn stored_side<'w>(
     reader.is_config = is_config(&run.settings);
     reader.stored = Some(StoredCases::new(workspace, run));
     store.for_each_ended(run.run, |ended| reader.add(&ended))?;
+    if run.record.is_none() {
+        reader.add_unplayed(run.plan.as_ref());
+    }
     let source = SideSource::Run(Some(run.short_run_id().to_owned()));
     Ok(reader.finish(source, settings.as_ref(), &store.spending(run.run)?))
+}
+
+/// Run that has just ended or was interrupted.
+#[derive(Debug, Clone, Copy)]
+pub struct LiveRun<'r> {
+    pub handle: &'r RunHandle,
+    pub outline: &'r PlanOutline,
+    pub settings: &'r RunSettings,
+    pub summary: &'r RunSummary,
 }
 
 /// Reads one subject of a run that has just ended.
 pub fn handle_side<'w>(
     workspace: &'w Workspace,
-    handle: &RunHandle,
-    plan: (&PlanOutline, &RunSettings),
+    run: LiveRun<'_>,
     subject: &str,
     unjudged: UnjudgedTrials,
 ) -> Result<ComparedSide<'w>, StoreError> {
-    let (outline, settings) = plan;
+    let LiveRun { handle, outline, settings, summary } = run;
     let mut reader = SideReader::new(workspace, Some(outline), subject, unjudged);
     handle.for_each_ended(outline.len(), |ended| reader.add(ended))?;
+    if !summary.is_final() {
+        reader.add_unplayed(Some(outline));
+    }
     let id = (handle.storage() == RunStorage::Store).then(|| handle.short_id().to_owned());
     Ok(reader.finish(SideSource::Run(id), Some(settings), &handle.spending()?))
 }
@@ -62,6 +78,9 @@ struct SideReader<'w, 's> {
     trials: u64,
     gone: u64,
     wall_us: u64,
+    unplayed: u64,
+    /// Ended trials by case.
+    ended: HashMap<String, u64>,
     /// Cases of a stored run that the workspace does not have.
     stored: Option<StoredCases<'w>>,
     /// The run is of a config of another framework, whose cases no workspace has.
@@ -76,7 +95,20 @@ impl<'w, 's> SideReader<'w, 's> {
     fn new(workspace: &'w Workspace, plan: Option<&'s PlanOutline>, subject: &'s str, unjudged: UnjudgedTrials) -> Self {
         let hashes = plan.map(|plan| plan.cases.iter().map(|planned| (planned.case.as_str(), &planned.hash)).collect());
         let (hashes, readings) = (hashes.unwrap_or_default(), RunSide::new(workspace));
-        Self { workspace, hashes, subject, unjudged, readings, trials: 0, gone: 0, wall_us: 0, stored: None, is_config: false }
+        Self {
+            workspace,
+            hashes,
+            subject,
+            unjudged,
+            readings,
+            trials: 0,
+            gone: 0,
+            wall_us: 0,
+            unplayed: 0,
+            ended: HashMap::new(),
+            stored: None,
+            is_config: false,
+        }
     }
 
     fn add(&mut self, ended: &EndedTrial) {
@@ -85,6 +117,7 @@ impl<'w, 's> SideReader<'w, 's> {
         }
         self.trials += 1;
         self.wall_us += ended.wall_us;
+        *self.ended.entry(ended.trial.case.clone()).or_default() += 1;
         if self.is_config {
             let passed = match case_outcome(&ended.ending, &ended.scores) {
                 CaseOutcome::Passed => Some(true),
@@ -94,11 +127,7 @@ impl<'w, 's> SideReader<'w, 's> {
             self.readings.add_plain(&ended.trial.case, passed);
             return;
         }
-        let found = match &mut self.stored {
-            Some(stored) => stored.case(&ended.trial.case),
-            None => self.workspace.case(&ended.trial.case),
-        };
-        let Some(case) = found else {
+        let Some(case) = find_case(&mut self.stored, self.workspace, &ended.trial.case) else {
             self.gone += 1;
             return;
         };
@@ -110,6 +139,20 @@ impl<'w, 's> SideReader<'w, 's> {
         self.readings.add(&SideTrial { trial: &ended.trial.id, case, hash, scores: &ended.scores, outcome });
     }
 
+    /// Adds the trials of the plan that have not run.
+    fn add_unplayed(&mut self, plan: Option<&PlanOutline>) {
+        let Some(plan) = plan.filter(|plan| plan.subjects.iter().any(|planned| planned.subject == self.subject)) else { return };
+        for planned in &plan.cases {
+            let left = plan.trials.saturating_sub(self.ended.get(&planned.case).copied().unwrap_or_default());
+            let is_known = self.is_config || find_case(&mut self.stored, self.workspace, &planned.case).is_some();
+            if left > 0 && is_known {
+                let hash = Some(&planned.hash).filter(|_| !self.is_config);
+                self.readings.add_unplayed(&planned.case, hash, left);
+                self.unplayed += left;
+            }
+        }
+    }
+
     fn finish(self, source: SideSource, settings: Option<&RunSettings>, spending: &[RoleSpending]) -> ComparedSide<'w> {
         let own = spending.iter().filter(|spent| spent.subject.as_deref() == Some(self.subject));
         let facts = SideFacts {
@@ -118,10 +161,19 @@ impl<'w, 's> SideReader<'w, 's> {
             noise: noise(self.workspace, self.subject, settings),
             trials: self.trials,
             gone: self.gone,
+            unplayed: self.unplayed,
             spent: Money::from_nanos(own.map(|spent| spent.nanos).sum()),
             wall: Duration::from_micros(self.wall_us),
         };
         ComparedSide { facts, readings: self.readings }
+    }
+}
+
+/// Returns a case of the workspace, or of the stored run.
+fn find_case<'c>(stored: &'c mut Option<StoredCases<'_>>, workspace: &'c Workspace, id: &str) -> Option<&'c Case> {
+    match stored {
+        Some(stored) => stored.case(id),
+        None => workspace.case(id),
     }
 }
 

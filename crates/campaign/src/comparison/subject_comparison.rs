@@ -17,14 +17,14 @@ impl SubjectComparison {
         self.result.slices.iter().chain([&self.result.cases]).any(|slice| slice.verdict == ChangeVerdict::Regression)
     }
 
-    /// Returns whether the comparison lacks evidence: no pairs, too few of them, or cases without a result.
+    /// Returns whether the comparison lacks evidence: no pairs, too few of them, or cases without a result or with trials that did not run.
     pub fn is_incomplete(&self) -> bool {
         self.result.cases.verdict == ChangeVerdict::NotEnoughData || self.lacks_results()
     }
 
-    /// Returns whether nothing could be paired, or cases have no result on a side. Enough to name each case that got worse.
+    /// Returns whether nothing could be paired, or cases lack results or trials on a side. Enough to name each case that got worse.
     pub fn lacks_results(&self) -> bool {
-        self.result.cases.counts.paired() == 0 || !self.result.without_result.is_empty()
+        self.result.cases.counts.paired() == 0 || !self.result.without_result.is_empty() || !self.result.unplayed.is_empty()
     }
 }
 

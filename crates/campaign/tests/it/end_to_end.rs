@@ -1,15 +1,17 @@
 //! Runs of the minimal workspace by scripted subjects, up to verdicts.
 
 use bardo_eval_campaign::{
-    CancellationToken, CaseSelection, LockedRun, NoopWatcher, PreparedRun, RunChanges, RunDestination, RunHandle, RunOptions, RunParts,
-    RunPlan, RunSettings, RunSpec, RunStoreError, RunWatcher, WatchedTrial, WatcherDecision, execute, execute_in_memory, import_record,
-    open_store, plan, rescore, rescore_stored, select,
+    CancellationToken, CaseSelection, GoldenSet, LiveRun, LockedRun, NoopWatcher, PreparedRun, RunChanges, RunDestination, RunHandle,
+    RunOptions, RunParts, RunPlan, RunSettings, RunSpec, RunStoreError, RunWatcher, UnjudgedTrials, WatchedTrial, WatcherDecision,
+    compare_subjects, execute, execute_in_memory, handle_side, import_record, open_store, plan, rescore, rescore_stored, select,
+    stored_side,
 };
 use model::suite::Case;
 use model::transcript::{FaultSource, LimitKind};
 use model::{AbortCause, Ending, EventKind, Reading, RunClaim, RunRecord, Score, SubjectFile, Verdict, Workspace};
 use run::{Clock, SubjectDeps, SubjectPool};
 use score::example::ExampleWorkspace;
+use std::collections::HashSet;
 use std::sync::Arc;
 use store::{EndedTrial, Store};
 
@@ -271,6 +273,48 @@ async fn resumed_run_has_the_record_of_an_undisturbed_one() {
     assert_eq!((summary.record.clone(), summary.is_complete()), (undisturbed.hash(), true));
     drop(handle);
     assert!(matches!(lock(), Err(RunStoreError::Complete(_))), "a complete run is not resumed");
+}
+
+/// Cases that an interrupted run has not played are no ties, and baselines of them are missing.
+#[tokio::test]
+async fn unfinished_run_lacks_the_trials_that_did_not_run() {
+    let workspace = workspace(&ExampleWorkspace::minimal());
+    let cases = select(&workspace, &CaseSelection::default()).expect("known names");
+    let subject = workspace.subject("reference").expect("a subject");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store.sqlite");
+    for trials in [u64::MAX, 2] {
+        let prepared = prepared(&workspace, &cases, &[subject], spec(1, 1, 1));
+        let handle = RunHandle::begin(&RunDestination::Store(path.clone().into()), &prepared).expect("a store");
+        let cancel = CancellationToken::new();
+        let mut watcher = CancelAfter { trials, cancel: cancel.clone() };
+        let summary = execute(&prepared, &handle, &mut watcher, cancel).await.expect("a summary");
+        assert_eq!(summary.is_final(), trials == u64::MAX);
+        let (outline, settings) = (prepared.plan().outline(), &prepared.plan().spec().settings);
+        let live = LiveRun { handle: &handle, outline, settings, summary: &summary };
+        let side = handle_side(&workspace, live, "reference", UnjudgedTrials::NoResult).expect("a side");
+        assert_eq!(side.facts.unplayed + side.facts.trials, cases.len() as u64);
+    }
+    let store = open_store(&path).expect("the store");
+    let [unfinished, whole] = <[_; 2]>::try_from(store.runs().expect("runs")).expect("two runs");
+    let side = |run| stored_side(&workspace, &store, run, "reference", UnjudgedTrials::NoResult).expect("a side");
+    let compare = |one, other| compare_subjects(&side(one), &side(other));
+    let left = (cases.len() as u64 - side(&unfinished).facts.trials) as usize;
+    assert!(left > 0);
+    for compared in [compare(&whole, &unfinished), compare(&unfinished, &whole)] {
+        assert_eq!((compared.result.without_result.len(), compared.result.unplayed.len()), (left, 0));
+        assert!(compared.is_incomplete() && compared.lacks_results());
+    }
+    let compared = compare(&unfinished, &unfinished);
+    assert_eq!((compared.result.unplayed.len(), compared.result.never_judged, compared.lacks_results()), (left, 0, true));
+    assert!(!compare(&whole, &whole).is_incomplete());
+
+    let golden = |run| GoldenSet::from_stored(&workspace, &store, run, subject, "").expect("readable trials");
+    let planned: HashSet<&str> = cases.iter().map(|case| case.id.as_str()).collect();
+    let diff = golden(&whole).diff(&workspace, (&golden(&unfinished), &planned), 0.0);
+    assert_eq!((diff.missing.len(), diff.not_run.len()), (left, 0), "{diff:#?}");
+    let diff = golden(&unfinished).diff(&workspace, (&golden(&whole), &planned), 0.0);
+    assert_eq!((diff.missing.len(), diff.without_baseline.len()), (0, left), "{diff:#?}");
 }
 
 /// A run is not resumed with another plan: its trials would not be those that were stored.

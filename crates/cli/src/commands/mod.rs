@@ -111,9 +111,9 @@ fn print_load_warnings(io: &CliOutput, workspace: &Workspace) {
 
 /// Checks of a workspace that a run makes too. Without them, a misspelt name would drop a gate.
 const CHECKED_BEFORE_RUNS: &[&str] =
-    &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve", "gates_measured", "spec_bounds"];
+    &["names_unique", "tools_exist", "case_ids_unique", "tiers_complete", "gates_resolve", "gates_measured", "spec_bounds"];
 
-/// Like [`open_workspace`], for commands that judge gates. Also fails on duplicate names, unresolved gates and gates weaker than the
+/// Like [`open_workspace`], for commands that judge gates. Also fails on duplicate names, unknown tools, unresolved gates and gates weaker than the
 /// specification, which would make verdicts misleading.
 fn open_checked_workspace(io: &CliOutput, source: &WorkspaceSource, command: &str) -> Result<Workspace, ExitKind> {
     open_checked_workspace_with(io, source, command, CaseTexts::Dropped)

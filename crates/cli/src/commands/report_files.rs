@@ -6,10 +6,13 @@ use crate::io::CliOutput;
 use model::UserError;
 use std::path::Path;
 
-/// Returns what is wrong with the files: a folder, or a file that two reports would write.
+/// Returns what is wrong with the files of the output and of further reports: a folder, or a file that two reports would write.
 pub(super) fn report_file_problems(io: &CliOutput, args: &ReportFileArgs) -> Vec<UserError> {
     let mut seen: Vec<&Path> = io.output_file().into_iter().collect();
     let mut problems = vec![];
+    if let Some(path) = io.output_file().filter(|path| files::is_folder(path)) {
+        problems.push(UserError::new(format!("--output {} is a folder", path.display()), "name a file"));
+    }
     for report in &args.reports {
         let path = report.path.as_path();
         if files::is_folder(path) {

@@ -3,7 +3,7 @@
 use super::{ComparisonReport, RunReport, html, screen};
 use crate::args::{ReportFileArgs, ReportFormat, ReportKind};
 use crate::exit::ExitKind;
-use crate::io::CliOutput;
+use crate::io::{CliOutput, exit_after};
 
 /// Prints the report of a run with `render`, which follows the format of its output. A file that cannot be written makes a clean exit
 /// incomplete. The verdict goes to standard error if the result goes to a file.
@@ -18,11 +18,12 @@ pub(crate) fn print_run(io: &CliOutput, files: &ReportFileArgs, shown: &RunRepor
             ReportKind::Html => io.to_file(ReportFormat::Text, &file.path).print_result(&html::run(shown), exit),
         };
     }
-    exit = io.print_result(&render(io), exit);
+    let is_delivered = io.deliver_result(&render(io));
     if let Some(path) = io.output_file() {
-        io.print_message(&format!("{}; report in {}", screen::verdict_line(shown), path.display()));
+        let place = if is_delivered { format!("; report in {}", path.display()) } else { String::new() };
+        io.print_message(&format!("{}{place}", screen::verdict_line(shown)));
     }
-    exit
+    exit_after(is_delivered, exit)
 }
 
 /// Prints a comparison, and writes the further reports that were asked for.

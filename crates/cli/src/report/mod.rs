@@ -73,7 +73,7 @@ pub(crate) fn smoke(io: &CliOutput, source: &WorkspaceSource, workspace: &Worksp
         ReportFormat::Junit => junit::smoke(io, workspace, results),
         ReportFormat::Markdown => smoke_markdown::render(io, workspace, results),
         ReportFormat::Github => annotations::smoke(io, workspace, results),
-        ReportFormat::Sarif => sarif::smoke(io, results),
+        ReportFormat::Sarif => sarif::smoke(io, results, exit),
     }
 }
 

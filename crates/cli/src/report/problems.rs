@@ -11,38 +11,44 @@ use serde_json::{Value, json};
 /// Reports the mistakes of a workspace's files.
 pub(crate) fn print_problems(io: &CliOutput, command: &str, problems: &[Problem]) -> ExitKind {
     let errors: Vec<UserError> = problems.iter().cloned().map(UserError::from).collect();
-    if io.format != ReportFormat::Text {
-        return document(io, command, &errors);
+    if has_message(io) {
+        let rest = print_mistakes(io, &errors);
+        let more = if rest > 0 { format!(" ({rest} not shown; --verbose shows all)") } else { String::new() };
+        io.print_message(&format!("{}{more}; nothing was run", model::count(errors.len(), "problem")));
     }
-    let shown = if io.verbose { errors.len() } else { errors.len().min(50) };
-    for error in &errors[..shown] {
-        print_mistake(io, error);
-    }
-    let rest = errors.len() - shown;
-    let more = if rest > 0 { format!(" ({rest} not shown; --verbose shows all)") } else { String::new() };
-    io.print_message(&format!("{}{more}; nothing was run", model::count(errors.len(), "problem")));
-    ExitKind::Usage
+    document(io, command, &errors)
 }
 
 /// Reports mistakes that keep a command from running anything.
 pub(crate) fn print_refusal(io: &CliOutput, command: &str, errors: &[UserError]) -> ExitKind {
-    if io.format != ReportFormat::Text {
-        return document(io, command, errors);
+    if has_message(io) {
+        print_mistakes(io, errors);
+        io.print_message("nothing was run");
     }
-    for error in errors {
-        print_mistake(io, error);
-    }
-    io.print_message("nothing was run");
-    ExitKind::Usage
+    document(io, command, errors)
 }
 
 /// Reports a mistake of a command that runs no cases.
 pub(crate) fn print_error(io: &CliOutput, command: &str, error: &UserError) -> ExitKind {
-    if io.format != ReportFormat::Text {
-        return document(io, command, std::slice::from_ref(error));
+    if has_message(io) {
+        print_mistake(io, error);
     }
-    print_mistake(io, error);
-    ExitKind::Usage
+    document(io, command, std::slice::from_ref(error))
+}
+
+/// Returns whether mistakes are printed as messages: as text, and beside a report that goes to a file, so that no failure is silent.
+fn has_message(io: &CliOutput) -> bool {
+    io.format == ReportFormat::Text || io.output_file().is_some()
+}
+
+/// Mistakes printed without `--verbose`.
+const MAX_MISTAKES: usize = 50;
+
+/// Prints the first mistakes and returns the number of the others.
+fn print_mistakes(io: &CliOutput, errors: &[UserError]) -> usize {
+    let shown = if io.verbose { errors.len() } else { errors.len().min(MAX_MISTAKES) };
+    errors[..shown].iter().for_each(|error| print_mistake(io, error));
+    errors.len() - shown
 }
 
 /// Prints one mistake: where, what and remedy on one line, details below.
@@ -57,10 +63,10 @@ fn print_mistake(io: &CliOutput, error: &UserError) {
     }
 }
 
-/// Writes the mistakes as the result, in the requested format.
+/// Writes the mistakes as the result, in the requested format. As text they are messages, and there is no result.
 fn document(io: &CliOutput, command: &str, errors: &[UserError]) -> ExitKind {
     let text = match io.format {
-        ReportFormat::Text => errors.iter().map(|error| format!("{error}\n")).collect(),
+        ReportFormat::Text => return ExitKind::Usage,
         ReportFormat::Json => {
             let rows: Vec<Value> = errors.iter().map(|error| row(io, error)).collect();
             let document = json!({ "format": FORMAT, "command": command, "problems": rows, "exit": ExitKind::Usage.code() });

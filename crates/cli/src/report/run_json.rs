@@ -3,7 +3,7 @@
 use super::judgement_text::sample_advice;
 use super::{FORMAT, RunReport, changed, comparison, deviations, judge_correction, red_team};
 use crate::io::CliOutput;
-use campaign::RunSummary;
+use campaign::{EarlyStop, RunSummary};
 use model::{AbortCause, GateResult};
 use score::statistics::CorrectedRate;
 use serde_json::{Value, json};
@@ -56,6 +56,9 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
     if let Some(selected) = shown.changed {
         document["changed_parts"] = changed::json(selected);
     }
+    if let Some(stop) = &summary.stop {
+        document["stopped"] = stop_word(stop).into();
+    }
     if shown.is_replay {
         document["replies"] = "recorded".into();
     }
@@ -63,6 +66,15 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
         document["sandbox"] = sandbox.into();
     }
     document
+}
+
+fn stop_word(stop: &EarlyStop) -> &'static str {
+    match stop {
+        EarlyStop::MaxFail { .. } => "max_fail",
+        EarlyStop::Decided => "decided",
+        EarlyStop::Preflight { .. } => "preflight",
+        EarlyStop::NoWorker(_) => "no_worker",
+    }
 }
 
 fn failed_scorers(summary: &RunSummary) -> Value {
@@ -78,11 +90,13 @@ fn failed_scorers(summary: &RunSummary) -> Value {
 fn causes(summary: &RunSummary) -> Value {
     let causes = &summary.causes;
     let tools: Vec<Value> = causes
-        .tools()
+        .confused_tools()
         .into_iter()
         .take(MAX_CAUSES)
         .map(|(tools, trials)| json!({ "called": tools.called, "expected": tools.expected, "trials": trials }))
         .collect();
+    let uncalled: Vec<Value> =
+        causes.uncalled_tools().into_iter().take(MAX_CAUSES).map(|(tool, trials)| json!({ "expected": tool, "trials": trials })).collect();
     let arguments: Vec<Value> =
         causes.arguments().into_iter().take(MAX_CAUSES).map(|(name, trials)| json!({ "argument": name, "trials": trials })).collect();
     let rules: Vec<Value> =
@@ -92,7 +106,7 @@ fn causes(summary: &RunSummary) -> Value {
         causes.broken_rules().into_iter().take(MAX_CAUSES).map(|(rule, trials)| json!({ "rule": rule, "trials": trials })).collect();
     let missing: Vec<Value> =
         causes.missing().into_iter().take(MAX_CAUSES).map(|(what, trials)| json!({ "missing": what, "trials": trials })).collect();
-    json!({ "endings": endings, "tools": tools, "missing": missing, "arguments": arguments, "rules": rules, "broken_rules": broken })
+    json!({ "endings": endings, "tools": tools, "no_tool": uncalled, "missing": missing, "arguments": arguments, "rules": rules, "broken_rules": broken })
 }
 
 fn verdict(io: &CliOutput, shown: &RunReport<'_>, judgement: &GateResult) -> Value {

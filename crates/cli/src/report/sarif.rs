@@ -1,6 +1,7 @@
 //! SARIF 2.1.0 for code scanning: safety violations of a run at their case, findings of smoke at their line.
 
 use super::RunReport;
+use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use campaign::{AttackFinding, MATERIAL_USD};
 use model::{ContentHash, Location, ScorerId, UserError};
@@ -29,10 +30,10 @@ pub(super) fn problems(io: &CliOutput, errors: &[UserError]) -> String {
         "files" => "A file of the workspace cannot be read.".to_owned(),
         _ => "The arguments of the command are invalid.".to_owned(),
     };
-    document(io, results, manual)
+    document(io, results, ExitKind::Usage, manual)
 }
 
-pub(super) fn smoke(io: &CliOutput, results: &[CheckResult]) -> String {
+pub(super) fn smoke(io: &CliOutput, results: &[CheckResult], exit: ExitKind) -> String {
     let found = results.iter().flat_map(|result| &result.findings);
     let found = found
         .map(|finding| SarifResult {
@@ -44,7 +45,7 @@ pub(super) fn smoke(io: &CliOutput, results: &[CheckResult]) -> String {
             key: String::new(),
         })
         .collect();
-    document(io, found, |id| CHECKS.iter().find(|check| check.id() == id).map_or_else(String::new, |check| check.manual().to_owned()))
+    document(io, found, exit, |id| CHECKS.iter().find(|check| check.id() == id).map_or_else(String::new, |check| check.manual().to_owned()))
 }
 
 /// Reports violations of safety scorers only; a utility failure is not a vulnerability.
@@ -66,7 +67,7 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
     found.extend(attack_results(shown, &mut seen));
     let manual =
         |id: &str| ScorerId::parse(id).and_then(scorer).map_or_else(|| attack_manual(id).to_owned(), |scorer| scorer.manual().to_owned());
-    document(io, found, manual)
+    document(io, found, shown.exit, manual)
 }
 
 /// Rules of attacks by severity, with the score that code scanning sorts by.
@@ -146,7 +147,15 @@ impl SarifResult {
     }
 }
 
-fn document(io: &CliOutput, found: Vec<SarifResult>, manual: impl Fn(&str) -> String) -> String {
+/// Returns whether a command with this exit measured everything, so that no finding means that there is none.
+fn is_whole(exit: ExitKind) -> bool {
+    match exit {
+        ExitKind::Clean | ExitKind::Missed => true,
+        ExitKind::Usage | ExitKind::Incomplete => false,
+    }
+}
+
+fn document(io: &CliOutput, found: Vec<SarifResult>, exit: ExitKind, manual: impl Fn(&str) -> String) -> String {
     let mut rules: BTreeMap<&str, Value> = BTreeMap::new();
     for one in &found {
         rules.entry(one.rule).or_insert_with(|| {
@@ -174,7 +183,8 @@ fn document(io: &CliOutput, found: Vec<SarifResult>, manual: impl Fn(&str) -> St
         .collect();
     let rules: Vec<Value> = rules.into_values().collect();
     let driver = json!({ "name": "bardo-eval", "version": env!("CARGO_PKG_VERSION"), "rules": rules });
-    let run = json!({ "tool": { "driver": driver }, "columnKind": "unicodeCodePoints", "results": results });
+    let run = json!({ "tool": { "driver": driver }, "invocations": [{ "executionSuccessful": is_whole(exit), "exitCode": exit.code() }],
+        "columnKind": "unicodeCodePoints", "results": results });
     format!("{:#}\n", json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] }))
 }
 

@@ -136,6 +136,18 @@ fn a_write_tool_without_effect() {
 }
 
 #[test]
+fn a_run_refuses_an_unknown_tool_of_a_profile() {
+    let folder = TestFolder::with_minimal();
+    folder.edit("evals/profiles/trader.yaml", "[wallet_get_balance, ", "[wallet_get_balanse, ");
+    for command in [&["run", "--subject", "reference"][..], &["smoke"]] {
+        let ran = folder.run(command);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(ran.code == Some(if command[0] == "run" { 2 } else { 1 }), "{ran:?}");
+        assert!(said.contains("wallet_get_balanse") && said.contains("did you mean \"wallet_get_balance\"?"), "{said}");
+    }
+}
+
+#[test]
 fn an_unknown_tool_of_an_agent() {
     let folder = TestFolder::with_reference();
     let file = "evals/agents/trade-executor.md";

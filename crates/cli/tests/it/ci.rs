@@ -170,7 +170,7 @@ fn incomplete(verdicts: &[&str], counts: &[(&str, u64)]) -> String {
     let rows: Vec<Value> =
         verdicts.iter().map(|gate| serde_json::json!({ "gate": gate, "slice": "all", "verdict": "no_evidence" })).collect();
     let mut report = serde_json::json!({
-        "exit": 3, "verdicts": rows, "trials": { "aborted": 0 }, "unread": 0, "misjudged": 0, "needs_recording": 0,
+        "format": 1, "command": "run", "exit": 3, "verdicts": rows, "trials": { "planned": 9, "finished": 9, "aborted": 0 }, "unread": 0, "misjudged": 0, "needs_recording": 0,
         "failures_without_gate": { "trials": 0 }, "unjudged_without_gate": { "trials": 0 }, "failed_scorers": { "trials": 0 },
     });
     for (key, value) in counts {
@@ -185,7 +185,7 @@ fn ci_verdict_names_the_missed_gates() {
     let row =
         |gate: &str, slice: &str, verdict: &str| serde_json::json!({ "gate": gate, "slice": slice, "value": 0.5, "verdict": verdict });
     let rows = [row("hit_rate", "trader", "missed"), row("hit_rate", "lp", "missed"), row("dag", "all", "met")];
-    folder.write("report.json", serde_json::json!({ "exit": 1, "verdicts": rows }).to_string());
+    folder.write("report.json", serde_json::json!({ "format": 1, "command": "run", "exit": 1, "verdicts": rows }).to_string());
     let verdict = folder.run(&["ci", "verdict", "report.json", "--exit", "1"]).assert_exit(1);
     assert_eq!(verdict.stdout, "- gate hit_rate (trader) was missed: 0.500\njob fails\n");
 }
@@ -225,12 +225,16 @@ fn ci_verdict_accepts_only_gates_that_cannot_be_decided() {
         folder.run(&["ci", "verdict", "missing.json", "--exit", given, "--without-judge"]).assert_exit(code).assert_stdout("job fails");
     }
     // A clean exit alone is no proof: its report must say the same.
-    let clean = |verdict: &str| serde_json::json!({ "exit": 0, "verdicts": [{ "gate": "g", "verdict": verdict }] }).to_string();
+    let head = r#""format": 1, "command": "run", "trials": { "planned": 9, "finished": 9, "aborted": 0 }"#;
+    let clean = |verdict: &str| format!(r#"{{{head}, "exit":0, "verdicts": [{{ "gate": "g", "verdict": "{verdict}" }}] }}"#);
     for (report, code, text) in [
         (clean("met"), 0, "job passes: every gate is met"),
         (clean("missed"), 3, "gate g is not met in the report"),
         (clean("met").replace("\"exit\":0", "\"exit\":1"), 3, "is the report of another run"),
-        (r#"{"exit": 0}"#.to_owned(), 3, "no gate was judged"),
+        (clean("met").replace("\"finished\": 9", "\"finished\": 8"), 3, "8 of 9 planned trials ended"),
+        (clean("met").replace("\"run\"", "\"compare\""), 3, "is no report of a run"),
+        (clean("met").replace("\"format\": 1", "\"format\": 2"), 3, "has the format 2"),
+        (format!(r#"{{{head}, "exit": 0}}"#), 3, "no gate was judged"),
     ] {
         folder.write("report.json", report);
         folder.run(&["ci", "verdict", "report.json", "--exit", "0"]).assert_exit(code).assert_stdout(text);

@@ -100,6 +100,24 @@ fn golden_update_refuses_ci_and_partial_runs() {
 }
 
 #[test]
+fn golden_diff_reports_cases_without_a_baseline() {
+    let folder = with_baseline();
+    let file = "evals/golden/reference/trader/tool_selection.jsonl";
+    let kept: String =
+        folder.read(file).lines().filter(|line| !line.contains("\"how_much_usdc\"")).map(|line| format!("{line}\n")).collect();
+    folder.write(file, kept);
+    folder.edit("evals/suites/tool_selection/trader.yaml", "Don't trade yet.", "Don't trade.");
+    let ran = folder
+        .run(&["golden", "diff"])
+        .assert_exit(3)
+        .assert_stdout("INCOMPLETE")
+        .assert_stdout("; 1 case without a baseline; 1 case edited");
+    ran.assert_stdout("how_much_usdc  no baseline");
+    assert_eq!(folder.json(&["golden", "diff"], 3)["without_baseline"], json!(["how_much_usdc"]));
+    folder.run(&["run", "--subject", "reference", "--changed", "golden", "--dry-run"]).assert_exit(0).assert_stdout("how_much_usdc");
+}
+
+#[test]
 fn golden_without_baseline_is_not_clean() {
     let folder = TestFolder::with_minimal();
     folder.run(&["golden", "status"]).assert_exit(3).assert_stdout("there is no baseline");

@@ -172,8 +172,10 @@ fn calibrate_lists_verdicts_that_it_cannot_read() {
     let folder = with_judge(&chat::serve_chat(|_, _| chat::text_reply("I would say that this one passes.")));
     let judge = ["judge", "calibrate", "--judge", "judge"];
     let ran = folder.run(&judge).assert_exit(3).assert_stdout("136 examples without a readable verdict");
-    ran.assert_stdout("the judge made no tool call; it said \"I would say that this one passes.\"")
+    let ran = ran
+        .assert_stdout("the judge made no tool call; it said \"I would say that this one passes.\"")
         .assert_stdout("no verdict could be read");
+    assert!(!ran.stdout.contains("0.000"), "a rate of 0 would be a measurement: {}", ran.stdout);
     assert_eq!(folder.json(&judge, 3)["unread"].as_array().unwrap().len(), 136);
     let odd = chat::serve_chat(|_, _| chat::tool_call_reply(1, "verdict", &json!({ "verdict": "maybe", "score": 3, "reason": "Hm." })));
     with_judge(&odd).run(&judge).assert_exit(3).assert_stdout("\"maybe\" is not one of");

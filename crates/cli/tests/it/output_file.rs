@@ -159,3 +159,25 @@ fn a_user_without_rights_writes_to_all_targets() {
     let said = String::from_utf8(ran.stdout).unwrap();
     assert_eq!(said, format!("{}link\npipe\nreport.txt\n", expected().repeat(4)), "{}", String::from_utf8_lossy(&ran.stderr));
 }
+
+#[test]
+fn mistakes_are_messages_beside_a_report_in_a_file() {
+    let folder = TestFolder::with_minimal();
+    folder.edit("evals/gates.yaml", "gates:", "gtes:");
+    for command in ["smoke", "run"] {
+        for format in ["text", "json", "junit", "markdown", "github", "sarif"] {
+            let ran = folder.run(&[command, "--format", format, "-o", "report"]).assert_exit(2);
+            assert!(ran.stderr.contains("gates.yaml") && ran.stderr.contains("nothing was run"), "{command} {format}: {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn run_names_no_report_that_was_not_written() {
+    let folder = TestFolder::with_minimal();
+    let ran = folder.run(&["run", "--subject", "reference", "--no-store", "-o", "/dev/full"]).assert_exit(3);
+    assert!(ran.stderr.contains("could not be written to /dev/full") && !ran.stderr.contains("report in"), "{ran:?}");
+    let ran = folder.run(&["run", "--subject", "reference", "-o", "evals"]).assert_exit(2);
+    assert!(ran.stderr.contains("--output evals is a folder") && ran.stderr.contains("nothing was run"), "{ran:?}");
+    folder.run(&["runs", "list"]).assert_exit(2);
+}

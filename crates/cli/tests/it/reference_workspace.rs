@@ -126,7 +126,7 @@ fn ci_events_match_the_spec() {
     assert_eq!(rows, [("pull_request", &[1, 2][..]), ("merge", &[1, 3]), ("nightly", &[1, 2, 3, 4]), ("manual", &[1, 2, 3, 4])]);
     // The folders named by the specification; changes of profiles or suites can change the same verdicts.
     let when = &workspace.tiers.ci[0].when_changed;
-    assert!(["tools", "agents", "skills"].iter().all(|part| when.iter().any(|own| own == part)), "{when:?}");
+    assert!(["tools", "agents", "skills", "scorers", "scorers.yaml"].iter().all(|part| when.iter().any(|own| own == part)), "{when:?}");
 }
 
 #[test]

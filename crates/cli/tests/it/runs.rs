@@ -69,7 +69,7 @@ fn last_failed_reruns_failed_cases() {
     let planned = folder.json(&["run", "--subject", "reference", "--last-failed", "--dry-run"], 0);
     assert_eq!(planned["trials"].as_array().unwrap().len(), 2, "{planned:#}");
     folder.run(&["run", "--subject", "reference", "--last-failed"]).assert_exit(0);
-    folder.run(&["run", "--subject", "reference", "--last-failed"]).assert_exit(2).assert_stderr("no case failed");
+    folder.run(&["run", "--subject", "reference", "--last-failed"]).assert_exit(3).assert_stderr("no case failed");
     folder.run(&["run", "--case", "nothing_*"]).assert_exit(2).assert_stderr("there is no case \"nothing_*\"");
 }
 

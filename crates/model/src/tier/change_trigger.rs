@@ -30,16 +30,17 @@ pub(crate) const WORKSPACE_PARTS: &[&str] = &[
     "worlds",
 ];
 
-/// Reads a name in `when_changed` and returns the folder or file that it stands for: `policy` is `policy.yaml`.
-/// A name that begins with `/` is a path of the repository.
-pub(super) fn read_change_trigger(node: &YamlNode, report: &ProblemReport) -> Option<String> {
+/// Reads a name in `when_changed` and returns the folder and the file that it stands for: `policy` is `policy.yaml`, and `scorers` is
+/// the folder and `scorers.yaml`. A name that begins with `/` is a path of the repository.
+pub(super) fn read_change_trigger(node: &YamlNode, report: &ProblemReport) -> Option<Vec<String>> {
     let word = text(node, report)?;
     let bare = word.trim_end_matches('/');
     if bare.starts_with('/') {
-        return Some(bare.to_owned());
+        return Some(vec![bare.to_owned()]);
     }
-    let found = WORKSPACE_PARTS.iter().find(|part| **part == bare || part.strip_suffix(".yaml") == Some(bare));
-    if found.is_none() {
+    let stands_for = |part: &&&str| **part == bare || part.strip_suffix(".yaml") == Some(bare);
+    let found: Vec<String> = WORKSPACE_PARTS.iter().filter(stands_for).map(|part| (*part).to_owned()).collect();
+    if found.is_empty() {
         let known = WORKSPACE_PARTS.iter().flat_map(|part| [*part, part.trim_end_matches(".yaml")]);
         let near = did_you_mean(bare, known);
         let any = "name a folder or file of the workspace, such as tools or policy.yaml; a path of the repository begins with /".to_owned();
@@ -49,5 +50,5 @@ pub(super) fn read_change_trigger(node: &YamlNode, report: &ProblemReport) -> Op
             if near.is_empty() { any } else { near },
         );
     }
-    found.map(|part| (*part).to_owned())
+    Some(found).filter(|found| !found.is_empty())
 }

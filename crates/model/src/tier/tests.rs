@@ -62,6 +62,7 @@ fn broken_tiers_say_what_is_wrong() {
                 "9: \"tool_selections\" is not a known value | did you mean \"tool_selection\"?",
             ),
             ("[1, 2]", "1", "14: expected a list, found \"1\" | write [a, b] or lines starting with -"),
+            ("pull_request", "pullrequest", "13: \"pullrequest\" is not an event of CI | did you mean \"pull_request\"?"),
             ("[tools]", "[tols]", "12: a workspace has no part \"tols\", so this never changes | did you mean \"tools\"?"),
             ("[tools]", "[polcy]", "12: a workspace has no part \"polcy\", so this never changes | did you mean \"policy\"?"),
             ("when_changed:", "when_changd:", "12: a ci row has no key \"when_changd\" | did you mean \"when_changed\"?"),
@@ -85,4 +86,10 @@ fn judge_and_reasons_are_optional() {
 fn when_changed_names_folders_files_and_repository_paths() {
     let rows = read_ok(&TIERS.replace("[tools]", "[tools/, policy, gates.yaml, /agent/src]"), read_tiers).ci;
     assert_eq!(rows[0].when_changed, ["tools", "policy.yaml", "gates.yaml", "/agent/src"]);
+    let own = read_ok(&TIERS.replace("pull_request", "release"), read_tiers).ci;
+    assert_eq!(own[0].event, "release", "an event of the user, for ci plan");
+    let rows = read_ok(&TIERS.replace("[tools]", "[scorers]"), read_tiers).ci;
+    assert_eq!(rows[0].when_changed, ["scorers", "scorers.yaml"], "the list of scorers and their programs");
+    let rows = read_ok(&TIERS.replace("[tools]", "[scorers.yaml]"), read_tiers).ci;
+    assert_eq!(rows[0].when_changed, ["scorers.yaml"]);
 }

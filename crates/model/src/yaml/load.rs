@@ -32,6 +32,16 @@ pub fn load(text: &str, limits: YamlLimits, report: &ProblemReport) -> Option<Ya
     }
 }
 
+/// Returns the remedy for a message of the parser. An item or key in another column ends the list or map that it belongs to.
+fn syntax_remedy(message: &str) -> &'static str {
+    let is_indentation = ["expected '-' indicator", "block collection", "indentation"];
+    if is_indentation.iter().any(|words| message.contains(words)) {
+        "check the indentation: items of a list, and keys of a map, begin in the same column, with spaces and not with tabs"
+    } else {
+        "correct it here; a text with : , # or { in it needs quotes"
+    }
+}
+
 /// Characters that separate or open values in flow style.
 const INDICATORS: &[u8] = b",:[]{}?&*!";
 
@@ -85,11 +95,7 @@ impl TreeBuilder {
             let (event, span) = match event {
                 Ok(next) => next,
                 Err(error) => {
-                    return fail(
-                        line_of(error.marker().line()),
-                        format!("not valid YAML: {}", error.info()),
-                        "correct it here; a text with : , # or { in it needs quotes",
-                    );
+                    return fail(line_of(error.marker().line()), format!("not valid YAML: {}", error.info()), syntax_remedy(error.info()));
                 }
             };
             self.event(event, line_of(span.start.line()))?;
@@ -252,6 +258,14 @@ mod tests {
         let YamlShape::Map(entries) = node.shape else { panic!("a map") };
         assert_eq!(entries[1].0, YamlKey { text: "b".into(), line: 2 });
         assert_eq!(entries[1].1.shape, YamlShape::Scalar { text: "0x12".into(), plain: true });
+    }
+
+    #[test]
+    fn remedy_for_a_misplaced_item_is_the_indentation() {
+        let misplaced = first_problem("cases:\n  - id: a\n    tags: [x]\n  id: b\n");
+        assert!(misplaced.contains("expected '-' indicator") && misplaced.contains("check the indentation"), "{misplaced}");
+        let unclosed = first_problem("about: [a, b\n");
+        assert!(!unclosed.contains("check the indentation"), "{unclosed}");
     }
 
     #[test]

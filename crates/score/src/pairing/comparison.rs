@@ -1,7 +1,7 @@
 //! Two sides compared on the cases that both have.
 
 use super::change_verdict::{ChangeVerdict, PairCounts, PairEvidence, RunNoise, change_verdict};
-use super::flips::{FlipGroup, flip_groups};
+use super::flips::{FlipGroup, FlippedCase, flip_groups};
 use super::run_side::RunSide;
 use super::side_case::SideCase;
 use super::side_readings::{SideReadings, SideSlice};
@@ -24,6 +24,8 @@ pub struct RunComparison {
     pub changed_cases: Vec<String>,
     /// Cases that have a result on one side only, because they were aborted or not judged on the other.
     pub without_result: Vec<String>,
+    /// Other cases of which trials of an unfinished run have not run.
+    pub unplayed: Vec<String>,
     /// Cases without a result on both sides, such as rubrics of runs without a judge.
     pub never_judged: usize,
 }
@@ -44,6 +46,8 @@ pub struct PairedSlice {
     pub verdict: ChangeVerdict,
     /// The gate was met on the paired cases before, and is missed or has no evidence on them now.
     pub is_newly_missed: bool,
+    /// Cases of the gate that got worse, most first, if the slice regressed or is newly missed. They may have failed before as well.
+    pub worse: Vec<FlippedCase>,
 }
 
 impl RunComparison {
@@ -64,6 +68,14 @@ struct MeasuredPair {
     mean_change: f64,
     is_first_miss: bool,
     is_newly_missed: bool,
+    worse: Vec<FlippedCase>,
+}
+
+/// Unit of a slice on both sides.
+struct UnitPair<'r> {
+    unit: &'r str,
+    before: &'r CaseReadings,
+    after: &'r CaseReadings,
 }
 
 /// Compares two sides, paired by case.
@@ -78,6 +90,11 @@ pub fn compare_readings(gates: &[Gate], before: &SideReadings, after: &SideReadi
     let is_changed = |a: &SideCase, b: &SideCase| a.hash.is_some() && b.hash.is_some() && a.hash != b.hash;
     let (changed, same): (Vec<_>, Vec<_>) = common.iter().copied().partition(|(_, a, b)| is_changed(a, b));
     let changed_cases: Vec<String> = changed.iter().map(|(id, ..)| (*id).to_owned()).collect();
+    let lacks_one = |a: &SideCase, b: &SideCase| a.rate().is_none() != b.rate().is_none();
+    let is_unplayed = |a: &SideCase, b: &SideCase| a.unplayed + b.unplayed > 0;
+    let ids = |of: &dyn Fn(&SideCase, &SideCase) -> bool| -> Vec<String> {
+        same.iter().filter(|(_, a, b)| of(a, b)).map(|(id, ..)| (*id).to_owned()).collect()
+    };
     let mut measured = vec![paired_cases(&same)];
     measured.extend(paired_slices(gates, before, after, &changed_cases));
     let mut slices = judged(measured, noise);
@@ -89,8 +106,9 @@ pub fn compare_readings(gates: &[Gate], before: &SideReadings, after: &SideReadi
         only_before: before.cases.len() - common.len(),
         only_after: after.cases.len() - common.len(),
         changed_cases,
-        without_result: same.iter().filter(|(_, a, b)| a.rate().is_none() != b.rate().is_none()).map(|(id, ..)| (*id).to_owned()).collect(),
-        never_judged: same.iter().filter(|(_, a, b)| a.rate().is_none() && b.rate().is_none()).count(),
+        without_result: ids(&|a, b| lacks_one(a, b)),
+        unplayed: ids(&|a, b| !lacks_one(a, b) && is_unplayed(a, b)),
+        never_judged: ids(&|a, b| a.rate().is_none() && b.rate().is_none() && !is_unplayed(a, b)).len(),
     }
 }
 
@@ -113,13 +131,15 @@ fn paired_slices(gates: &[Gate], before: &SideReadings, after: &SideReadings, ch
         let placed = |(number, readings)| Some((numbers.get(number).copied().flatten()?, readings));
         let own: Vec<(usize, &CaseReadings)> = other.readings.iter().map(|(number, one)| (*number, one)).filter_map(placed).collect();
         own.iter().for_each(|(number, readings)| found[*number] = Some(readings));
-        let pairs: Vec<(&CaseReadings, &CaseReadings)> = slice
+        let pairs: Vec<UnitPair<'_>> = slice
             .readings
             .iter()
             .filter(|(number, _)| is_kept.get(*number).copied().unwrap_or(false))
-            .filter_map(|(number, one)| Some((one, found[*number]?)))
+            .filter_map(|(number, one)| Some(UnitPair { unit: before.units.get(*number)?, before: one, after: found[*number]? }))
             .collect();
-        measured.extend(paired_slice(gate, &slice.slice, &pairs).or_else(|| lost_slice(gate, slice, before, after, &is_kept)));
+        let trial = |side: &SideReadings, case: &str| side.cases.get(case).and_then(|case| case.trial.clone());
+        let trials = |case: &str| [trial(before, case), trial(after, case)];
+        measured.extend(paired_slice(gate, &slice.slice, &pairs, trials).or_else(|| lost_slice(gate, slice, before, after, &is_kept)));
         own.iter().for_each(|(number, _)| found[*number] = None);
     }
     measured
@@ -132,29 +152,35 @@ fn paired_cases(pairs: &[(&str, &SideCase, &SideCase)]) -> MeasuredPair {
     let mean = |values: &mut dyn Iterator<Item = f64>| (!rates.is_empty()).then(|| values.sum::<f64>() / rates.len() as f64);
     let (before, after) = (mean(&mut rates.iter().map(|(a, _)| *a)), mean(&mut rates.iter().map(|(_, b)| *b)));
     let mean_change = after.unwrap_or_default() - before.unwrap_or_default();
-    let gate = None;
-    MeasuredPair { gate, slice: "all".to_owned(), before, after, counts, mean_change, is_first_miss: false, is_newly_missed: false }
+    let (gate, slice, worse) = (None, "all".to_owned(), vec![]);
+    MeasuredPair { gate, slice, before, after, counts, mean_change, is_first_miss: false, is_newly_missed: false, worse }
 }
 
 /// Measures the paired units of a slice; `None` if no unit has a value on both sides.
-fn paired_slice(gate: &Gate, slice: &str, pairs: &[(&CaseReadings, &CaseReadings)]) -> Option<MeasuredPair> {
-    let (mut counts, mut mean_change) = (PairCounts::default(), 0.0);
-    for (before, after) in pairs {
-        if let (Some(before), Some(after)) = (goodness(gate, before), goodness(gate, after)) {
-            counts.add(before, after);
-            mean_change += after - before;
+fn paired_slice(gate: &Gate, slice: &str, pairs: &[UnitPair<'_>], trials: impl Fn(&str) -> [Option<String>; 2]) -> Option<MeasuredPair> {
+    let (mut counts, mut mean_change, mut worse) = (PairCounts::default(), 0.0, vec![]);
+    for UnitPair { unit, before, after } in pairs {
+        let value = |side: &CaseReadings| side.value(gate.aggregate, gate.k);
+        let (Some(before), Some(after)) = (value(before), value(after)) else { continue };
+        let change = goodness(gate, after) - goodness(gate, before);
+        counts.add(goodness(gate, before), goodness(gate, after));
+        mean_change += change;
+        if let (true, Some(case)) = (change < -1e-9, unit.strip_prefix("case ")) {
+            worse.push((change, FlippedCase { case: case.to_owned(), before, after, trials: trials(case) }));
         }
     }
+    worse.sort_by(|(one, a), (other, b)| one.total_cmp(other).then_with(|| a.case.cmp(&b.case)));
+    let worse = worse.into_iter().map(|(_, case)| case).collect();
     if counts.paired() == 0 {
         return None;
     }
-    let before = pooled_value(gate, pairs.iter().map(|(one, _)| *one));
-    let after = pooled_value(gate, pairs.iter().map(|(_, one)| *one));
+    let before = pooled_value(gate, pairs.iter().map(|pair| pair.before));
+    let after = pooled_value(gate, pairs.iter().map(|pair| pair.after));
     let holds = |value: Option<f64>| value.is_some_and(|value| gate.bound.holds(value));
     let is_newly_missed = holds(before) && !holds(after);
     let is_first_miss = allows_no_miss(gate) && is_newly_missed;
     let (gate, slice) = (Some(gate.id.value.clone()), slice.to_owned());
-    Some(MeasuredPair { gate, slice, before, after, counts, mean_change, is_first_miss, is_newly_missed })
+    Some(MeasuredPair { gate, slice, before, after, counts, mean_change, is_first_miss, is_newly_missed, worse })
 }
 
 /// Measures a slice that met its gate before and has no reading any more, although cases of it were run again.
@@ -174,16 +200,16 @@ fn lost_slice(gate: &Gate, slice: &SideSlice, before: &SideReadings, after: &Sid
         mean_change: 0.0,
         is_first_miss: false,
         is_newly_missed: true,
+        worse: vec![],
     })
 }
 
-/// Returns the value of a unit, larger is better.
-fn goodness(gate: &Gate, readings: &CaseReadings) -> Option<f64> {
-    let value = readings.value(gate.aggregate, gate.k)?;
-    Some(match gate.bound {
+/// Returns a value with a sign that makes larger ones better.
+fn goodness(gate: &Gate, value: f64) -> f64 {
+    match gate.bound {
         GateBound::AtLeast(_) => value,
         GateBound::AtMost(_) => -value,
-    })
+    }
 }
 
 /// Returns the value of a gate over these units.
@@ -212,9 +238,11 @@ fn judged(measured: Vec<MeasuredPair>, noise: RunNoise) -> Vec<PairedSlice> {
         adjusted[at] = p_value;
     }
     let judge = |(pair, adjusted): (MeasuredPair, f64)| {
-        let MeasuredPair { gate, slice, before, after, counts, mean_change, is_first_miss, is_newly_missed } = pair;
+        let MeasuredPair { gate, slice, before, after, counts, mean_change, is_first_miss, is_newly_missed, worse } = pair;
         let verdict = change_verdict(PairEvidence { counts, adjusted, mean_change, is_first_miss }, noise);
-        PairedSlice { gate, slice, before, after, counts, p_value: counts.p_value(), adjusted, verdict, is_newly_missed }
+        let is_named = verdict == ChangeVerdict::Regression || is_newly_missed;
+        let worse = if is_named { worse } else { vec![] };
+        PairedSlice { gate, slice, before, after, counts, p_value: counts.p_value(), adjusted, verdict, is_newly_missed, worse }
     };
     measured.into_iter().zip(adjusted).map(judge).collect()
 }

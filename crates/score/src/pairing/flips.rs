@@ -9,11 +9,11 @@ pub enum FlipDirection {
     Better,
 }
 
-/// Case whose pass rate changed.
+/// Case whose pass rate, or whose value for a gate, changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlippedCase {
     pub case: String,
-    /// Share of its trials that passed.
+    /// Share of its trials that passed, or its value for the gate.
     pub before: f64,
     pub after: f64,
     /// Short ids of a trial on each side, the failed one if there is one. Baselines have none.

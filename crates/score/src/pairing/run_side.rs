@@ -50,6 +50,13 @@ impl<'w> RunSide<'w> {
         }
     }
 
+    /// Adds planned trials of a case that have not run.
+    pub fn add_unplayed(&mut self, id: &str, hash: Option<&ContentHash>, trials: u64) {
+        let side = self.cases.entry(id.to_owned()).or_default();
+        side.unplayed += trials;
+        side.hash = side.hash.take().or_else(|| hash.cloned());
+    }
+
     pub fn add(&mut self, trial: &SideTrial<'_>) {
         let SideTrial { trial: id, case, hash, scores, outcome } = *trial;
         let side = self.cases.entry(case.id.value.clone()).or_default();

@@ -12,6 +12,8 @@ pub struct SideCase {
     pub judged: u64,
     /// Trials that say nothing about the subject.
     pub aborted: u64,
+    /// Planned trials of an unfinished run that have not run.
+    pub unplayed: u64,
     /// Short id of the first trial that failed, else of the first one.
     pub trial: Option<String>,
     /// Causes of the first trial that failed.

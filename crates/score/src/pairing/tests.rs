@@ -125,6 +125,9 @@ fn gate_that_falls_under_its_bound_got_worse_in_few_cases() {
     let missed = compare(&with_reading(&|n| Reading::from_bool(n != 1)));
     assert_eq!((missed.cases.counts.worse, missed.slices[0].counts.worse), (0, 1), "every case passes");
     assert_eq!((missed.slices[0].verdict, missed.slices[0].is_newly_missed), (ChangeVerdict::NotEnoughData, true));
+    let worse: Vec<(&str, f64, f64)> = missed.slices[0].worse.iter().map(|one| (one.case.as_str(), one.before, one.after)).collect();
+    assert_eq!(worse, [("c1", 1.0, 0.0)], "no flipped case names it");
+    assert!(missed.flips.is_empty());
     assert!(missed.got_worse());
     let silent = compare(&with_reading(&|_| Reading::not_exercised()));
     assert_eq!((silent.slices[0].before, silent.slices[0].after, silent.slices[0].is_newly_missed), (Some(1.0), None, true));

@@ -51,7 +51,13 @@ impl Scorer for HitScorer {
                 names
             })
             .collect();
-        let listed: Vec<String> = wanted.iter().map(|names| names.join(", ")).collect();
+        // Alternatives may differ in their arguments only.
+        let mut listed: Vec<String> = vec![];
+        for names in wanted.iter().map(|names| names.join(", ")) {
+            if !listed.contains(&names) {
+                listed.push(names);
+            }
+        }
         ScorerFinding::one(wanted.contains(&called), first, format!("{said}; {EXPECTED}{}", listed.join(" or ")))
     }
 
@@ -110,6 +116,17 @@ mod tests {
         {
             assert_eq!(read(Some(code)), Reading::from_bool(false), "{code}");
         }
+    }
+
+    #[test]
+    fn alternatives_with_other_arguments_name_their_tool_once() {
+        let example = crate::example::ExampleWorkspace::minimal().edit(
+            "suites/tool_selection/trader.yaml",
+            "[[{ tool: swap_get_quote, args: { token_in: USDC",
+            "[[{ tool: swap_get_quote, args: {} }], [{ tool: swap_get_quote, args: { token_in: USDC",
+        );
+        let idle = HitScorer.score(&EvidenceFixture::within(&example, "price_before_trading", vec![]).evidence());
+        assert_eq!(idle.because[0].what, "no tool was called; expected swap_get_quote");
     }
 
     /// The quote of an expected write stands for it, the write does not stand for an expected quote, and another write's quote misses.

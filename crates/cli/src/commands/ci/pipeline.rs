@@ -109,13 +109,23 @@ impl CiPipeline {
                 format!("warning: {url} is an address of this machine; start the agent's server in CI with --setup, or name one that CI can reach")
             }
         });
-        absent.into_iter().chain(self.unseen_agent()).chain(self.idle_branch()).collect()
+        absent.into_iter().chain(self.unseen_agent()).chain(self.idle_branch()).chain(self.fork_note()).collect()
     }
 
     /// Returns that pushes run nothing, if no row of the table has their event.
     fn idle_branch(&self) -> Option<String> {
         let note = "note: no row of ci in tiers.yaml has the event merge, so a push runs nothing and --branch has no effect; pull requests run smoke";
         (!self.runs_on("merge") && self.runs_on(PULL_REQUEST)).then(|| note.to_owned())
+    }
+
+    /// Returns true if pull requests from forks lack the archive: they do not receive variables.
+    fn is_closed_to_forks(&self) -> bool {
+        self.install == InstallMethod::Variables && self.runs_on(PULL_REQUEST)
+    }
+
+    fn fork_note(&self) -> Option<String> {
+        let note = "note: forks do not receive the variables BARDO_EVAL_URL and BARDO_EVAL_SHA256, so the installation fails there; for forks use --install-url and --install-sha256";
+        self.is_closed_to_forks().then(|| note.to_owned())
     }
 
     fn unseen_agent(&self) -> Option<String> {
@@ -145,6 +155,8 @@ impl CiPipeline {
             .section("archive", self.install.is_archive())
             .section("record", !recorded.is_empty())
             .section("setup", args.setup.is_some())
+            .section("fork_variables", self.is_closed_to_forks())
+            .set("DECIDING", quote(&deciding_files(self.folder.as_deref())))
             .section("setup_of_scorers", args.setup.is_some() && self.has_scorers)
             .set("TIERS_FILE", tiers_file.unwrap_or_else(|| "tiers.yaml of the embedded workspace".to_owned()))
             .set("JUDGE", self.judge_note())
@@ -289,6 +301,20 @@ fn folder_in_repository(folder: &Path) -> Result<String, UserError> {
     Ok(if bare.is_empty() { ".".to_owned() } else { bare.to_owned() })
 }
 
+/// Returns the pattern of paths that decide the verdict of a change: bounds, defaults, scorers and recorded replies. git quotes odd paths.
+fn deciding_files(folder: Option<&str>) -> String {
+    let files = r#"(^|/)(gates|policy|tiers|scorers|bardo-eval)\.yaml"?$"#;
+    let escaped = |folder: &str| -> String {
+        let is_plain = |letter: char| letter.is_alphanumeric() || "-_/".contains(letter);
+        folder.chars().map(|letter| if is_plain(letter) { letter.to_string() } else { format!("\\{letter}") }).collect()
+    };
+    match folder {
+        None => files.to_owned(),
+        Some(".") => format!("{files}|^\"?(scorers|cassettes)/"),
+        Some(folder) => format!("{files}|^\"?{}/(scorers|cassettes)/", escaped(folder)),
+    }
+}
+
 /// Quotes a word for a POSIX shell.
 pub(super) fn quote(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
@@ -303,6 +329,25 @@ pub(super) fn quote_yaml(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_decide_are_told_by_their_place() {
+        let matches = |folder: &str, path: &str| {
+            let mut grep = std::process::Command::new("grep");
+            let mut child = grep.arg("-qE").arg(deciding_files(Some(folder))).stdin(std::process::Stdio::piped()).spawn().unwrap();
+            std::io::Write::write_all(&mut child.stdin.take().unwrap(), format!("{path}\n").as_bytes()).unwrap();
+            child.wait().unwrap().success()
+        };
+        for path in
+            ["my.evals/gates.yaml", "bardo-eval.yaml", "my.evals/scorers.yaml", "my.evals/scorers/a.py", "my.evals/cassettes/m.jsonl"]
+        {
+            assert!(matches("my.evals", path), "{path}");
+        }
+        assert!(matches("my.evals", "\"my.evals/cassettes/a\\tb\"") && matches(".", "cassettes/m.jsonl"));
+        for path in ["src/scorers/a.rs", "my.evals/tools/gates.yaml.md", "myxevals/scorers/a.py", "my.evals/suites/a.yaml"] {
+            assert!(!matches("my.evals", path), "{path}");
+        }
+    }
 
     #[test]
     fn agents_that_ci_does_not_have_are_found() {

@@ -88,9 +88,10 @@ fn read_list(source: impl Read) -> std::io::Result<Option<Vec<String>>> {
     Ok(text.and_then(|text| plain_paths(text.lines().map(str::trim).filter(|line| !line.is_empty()))))
 }
 
-/// Returns paths in one notation; `None` if one of them is absolute, leads upwards, or is quoted, as git quotes names that are not ASCII.
+/// Returns paths in one notation; `None` if one of them is absolute, leads upwards, or begins with a quotation mark and is not quoted as git
+/// quotes odd names.
 fn plain_paths<'p>(paths: impl Iterator<Item = &'p str>) -> Option<Vec<String>> {
-    paths.map(|path| if path.starts_with('"') { None } else { plain_path(path) }).collect()
+    paths.map(|path| if path.starts_with('"') { plain_path(&git::unquote_path(path)?) } else { plain_path(path) }).collect()
 }
 
 #[cfg(test)]
@@ -104,7 +105,9 @@ mod tests {
         assert_eq!(read_list(std::io::repeat(b'a')).unwrap(), None, "too long");
         let longest = format!("{}\n", "a".repeat(MAX_LIST_BYTES as usize - 1));
         assert!(read_list(longest.as_bytes()).unwrap().is_some());
-        for list in ["a.yaml\n../b.yaml", "/a.yaml", "\"evals/t\\303\\266ols.yaml\""] {
+        let quoted = read_list("\"evals/suites/a\\\"b.yaml\"\n\"evals/tools/\\303\\266.yaml\"\n".as_bytes()).unwrap();
+        assert_eq!(quoted, Some(vec!["evals/suites/a\"b.yaml".to_owned(), "evals/tools/ö.yaml".to_owned()]));
+        for list in ["a.yaml\n../b.yaml", "/a.yaml", "\"evals/t\\303ools.yaml\"", "\"evals/a.yaml"] {
             assert_eq!(read_list(list.as_bytes()).unwrap(), None, "{list}");
         }
         assert_eq!(read_list(&b"\xff.yaml"[..]).unwrap(), None, "not text");

@@ -21,7 +21,7 @@ pub(crate) fn compare(io: &CliOutput, source: &WorkspaceSource, args: &CompareAr
     if !problems.is_empty() {
         return report::print_refusal(io, "compare", &problems);
     }
-    match compared(source, workspace, args) {
+    match compared(io, source, workspace, args) {
         Err(errors) => report::print_refusal(io, "compare", &errors),
         Ok(comparisons) => {
             let exit = comparison_exit(&comparisons, args.fail_on);
@@ -32,9 +32,17 @@ pub(crate) fn compare(io: &CliOutput, source: &WorkspaceSource, args: &CompareAr
     }
 }
 
-fn compared(source: &WorkspaceSource, workspace: Workspace, args: &CompareArgs) -> Result<Vec<SubjectComparison>, Vec<UserError>> {
+fn compared(
+    io: &CliOutput,
+    source: &WorkspaceSource,
+    workspace: Workspace,
+    args: &CompareArgs,
+) -> Result<Vec<SubjectComparison>, Vec<UserError>> {
     let open = |name: Option<&str>| NamedSide::open(source, &args.store.store, name);
     let (before, after) = (open(Some(&args.before))?, open(args.after.as_deref())?);
+    for side in [&before, &after] {
+        side.print_unfinished(io, &args.store.store_flag());
+    }
     let workspace = match after.stored_run().or(before.stored_run()) {
         Some(run) => stored_run_workspace(workspace, run),
         None => workspace,

@@ -2,6 +2,7 @@
 
 use super::super::golden::read_baselines;
 use super::super::plain_results::{names_results, read_plain_results};
+use crate::io::CliOutput;
 use crate::stored_runs::{self, OpenedRun};
 use crate::workspace_source::WorkspaceSource;
 use campaign::{ComparedSide, GoldenSet, PlainResult, UnjudgedTrials, golden_side, plain_side, stored_side};
@@ -60,6 +61,13 @@ impl NamedSide {
         match &self.input {
             SideInput::Golden(_) | SideInput::Results { .. } => None,
             SideInput::Run(opened) => Some(&opened.run),
+        }
+    }
+
+    /// Says that trials of the run have not run, so that it is no whole side.
+    pub(in crate::commands) fn print_unfinished(&self, io: &CliOutput, store_flag: &str) {
+        if let Some(note) = self.stored_run().and_then(|run| stored_runs::unfinished_note(io, run, store_flag)) {
+            io.print_message(&note);
         }
     }
 

@@ -6,13 +6,15 @@ use crate::args::{GoldenDiffArgs, ReportFormat};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report::{self, FORMAT, columns, escape_control};
+use crate::stored_runs;
 use crate::workspace_source::WorkspaceSource;
 use ::run::judge::LlmJudge;
 use ::run::providers::{CassetteMode, ProviderConfig};
 use campaign::{ChangedCase, GoldenDiff, GoldenSet, WordingChange, WordingCounts, WordingVerdict, judge_wordings};
-use model::{UserError, Workspace};
+use model::{PlanOutline, UserError, Workspace};
 use score::golden::GoldenPath;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 const COMMAND: &str = "golden diff";
 
@@ -55,7 +57,11 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
         Ok(new) => new,
         Err(why) => return report::print_refusal(io, COMMAND, &[why.into()]),
     };
-    let mut diff = own.diff(&workspace, &new, args.tolerance);
+    if let Some(note) = stored_runs::unfinished_note(io, &stored.run, &args.run.store.store_flag()) {
+        io.print_message(&note);
+    }
+    let planned = stored.run.plan.as_ref().map(planned_cases).unwrap_or_default();
+    let mut diff = own.diff(&workspace, (&new, &planned), args.tolerance);
     let asked = match paid_judge.map(|paid_judge| judge_texts(&workspace, &mut diff, paid_judge, args)).transpose() {
         Ok(asked) => asked,
         Err(why) => {
@@ -71,6 +77,10 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
         }
     };
     io.print_result(&text, exit)
+}
+
+fn planned_cases(plan: &PlanOutline) -> HashSet<&str> {
+    plan.cases.iter().map(|planned| planned.case.as_str()).collect()
 }
 
 fn open_paid_judge(workspace: &Workspace, name: &str, args: &GoldenDiffArgs) -> Result<(LlmJudge, ProviderConfig), UserError> {
@@ -94,9 +104,10 @@ fn judge_texts(
 
 /// A reworded text without the verdict of a judge makes the comparison incomplete, unless the user accepts it unread.
 fn exit_kind(diff: &GoldenDiff, calls_only: bool) -> ExitKind {
+    let is_partial = !diff.missing.is_empty() || !diff.without_baseline.is_empty();
     if !diff.changed.is_empty() {
         ExitKind::Missed
-    } else if diff.compared == 0 || !diff.missing.is_empty() || (!calls_only && diff.wording_counts().unjudged > 0) {
+    } else if diff.compared == 0 || is_partial || (!calls_only && diff.wording_counts().unjudged > 0) {
         ExitKind::Incomplete
     } else {
         ExitKind::Clean
@@ -111,13 +122,13 @@ fn document(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, exit:
     let WordingCounts { same, different, unjudged } = diff.wording_counts();
     let unread: Vec<_> = texts_without_verdict(diff).map(|(_, case, why)| json!({ "case": case, "why": why })).collect();
     let reworded: Vec<_> = texts_not_compared(diff)
-        .map(|one| json!({ "file": baseline_file(io, &one.path), "case": one.case, "before": shown(&one.text.before), "after": shown(&one.text.after) }))
+        .map(|one| json!({ "file": baseline_file(io, &one.shelf), "case": one.case, "before": shown(&one.text.before), "after": shown(&one.text.after) }))
         .collect();
-    let mended: Vec<_> = diff.mended.iter().map(|(path, case)| json!({ "file": baseline_file(io, path), "case": case })).collect();
+    let mended: Vec<_> = diff.mended.iter().map(|(shelf, case)| json!({ "file": baseline_file(io, shelf), "case": case })).collect();
     let judge = asked.map(|asked| json!({ "name": asked.judge, "known": asked.known, "spent_usd": asked.spent.as_usd() }));
     json!({ "format": FORMAT, "command": COMMAND, "compared": diff.compared, "changed": changed, "texts_unjudged": unjudged,
         "texts_same": same, "texts_different": different, "judge": judge, "without_verdict": unread, "not_compared": reworded,
-        "known_failures": diff.known_failures, "mended": mended, "missing": diff.missing, "not_run": not_run, "notes": notes, "exit": exit.code() })
+        "known_failures": diff.known_failures, "mended": mended, "missing": diff.missing, "without_baseline": diff.without_baseline, "edited": diff.edited, "not_run": not_run, "notes": notes, "exit": exit.code() })
 }
 
 /// Lines of a kind without `--verbose`.
@@ -133,11 +144,12 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
         ExitKind::Incomplete => io.paint.unsure("INCOMPLETE"),
     };
     let mut text = format!(
-        "{word}  {} compared with run {run}: {} changed, {} missing; {} unjudged{}\n",
+        "{word}  {} compared with run {run}: {} changed, {} missing; {} unjudged{}{}\n",
         model::count(diff.compared, "case"),
         diff.changed.len(),
         diff.missing.len(),
         model::count(unjudged, "text"),
+        not_compared(diff),
         known_failures(diff)
     );
     if unjudged > 0 && asked.is_none() {
@@ -148,9 +160,9 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
     }
     if io.verbose {
         text.extend(texts_not_compared(diff).map(|one| {
-            let (path, case) = (io.paint.dim(&baseline_file(io, &one.path)), io.paint.strong(&escape_control(&one.case)));
+            let (shelf, case) = (io.paint.dim(&baseline_file(io, &one.shelf)), io.paint.strong(&escape_control(&one.case)));
             let (after, before) = (shown(&one.text.after), shown(&one.text.before));
-            columns([&path, &case, &format!("now says \"{}\", said \"{}\"\n", escape_control(&after), escape_control(&before))])
+            columns([&shelf, &case, &format!("now says \"{}\", said \"{}\"\n", escape_control(&after), escape_control(&before))])
         }));
     }
     let changed: Vec<String> = diff.changed.iter().map(|one| changed_lines(io, one)).collect();
@@ -176,6 +188,9 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
     text.push_str(&listed(io, &mended));
     let missing: Vec<String> = diff.missing.iter().map(|case| columns([&escape_control(case), "no evidence in this run\n"])).collect();
     text.push_str(&listed(io, &missing));
+    let new: Vec<String> =
+        diff.without_baseline.iter().map(|case| columns([&escape_control(case), "no baseline; `golden update` writes one\n"])).collect();
+    text.push_str(&listed(io, &new));
     if !diff.not_run.is_empty() {
         let paths: Vec<String> = diff.not_run.iter().map(|path| baseline_file(io, path)).collect();
         text.push_str(&format!("not in this run: {}\n", paths.join(", ")));
@@ -207,6 +222,14 @@ fn listed(io: &CliOutput, lines: &[String]) -> String {
         text.push_str(&io.paint.dim(&format!("and {} more; --verbose shows more\n", lines.len() - shown)));
     }
     text
+}
+
+/// Returns the numbers of cases of the run that have no baseline, or one of an earlier state of the case.
+fn not_compared(diff: &GoldenDiff) -> String {
+    let cases = |count: usize, why: &str| (count > 0).then(|| format!("{} {why}", model::count(count, "case")));
+    let parts =
+        [cases(diff.without_baseline.len(), "without a baseline"), cases(diff.edited, "edited since the baseline and not compared")];
+    parts.into_iter().flatten().map(|part| format!("; {part}")).collect()
 }
 
 fn known_failures(diff: &GoldenDiff) -> String {

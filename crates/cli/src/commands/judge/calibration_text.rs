@@ -48,7 +48,13 @@ fn text(io: &CliOutput, result: &CalibrationResult<'_>) -> String {
         ("order bias", found.order_bias, String::new(), "how much more often it passes when pass is offered first"),
         ("length bias", found.length_bias, String::new(), "preference for longer material beyond that of the labels"),
     ];
-    let rows = rows.map(|(name, value, interval, meaning)| vec![name.to_owned(), format!("{value:.3}"), interval, meaning.to_owned()]);
+    // Without a readable verdict nothing was measured, and a rate of 0 would say that it was.
+    let is_measured = found.verdict(*bounds) != CalibrationVerdict::NothingRead;
+    let measured = |text: String| if is_measured { text } else { "–".to_owned() };
+    let rows = rows.map(|(name, value, interval, meaning)| {
+        let interval = if interval.is_empty() { interval } else { measured(interval) };
+        vec![name.to_owned(), measured(format!("{value:.3}")), interval, meaning.to_owned()]
+    });
     let mut text = format!("{}\n", report::table(&["measure", "value", "95 % interval", "meaning"], rows.to_vec()));
     text.push_str(&unread_lines(io, unread));
     let examples = model::count(found.examples, "example");

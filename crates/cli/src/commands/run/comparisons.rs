@@ -1,7 +1,9 @@
 //! Comparison of a run with an earlier one, or of its subjects with each other.
 
 use crate::commands::compare::{NamedSide, SubjectChoice, pair_subjects};
-use campaign::{ComparedSide, PreparedRun, RunHandle, RunSummary, SubjectComparison, UnjudgedTrials, compare_subjects, handle_side};
+use campaign::{
+    ComparedSide, LiveRun, PreparedRun, RunHandle, RunSummary, SubjectComparison, UnjudgedTrials, compare_subjects, handle_side,
+};
 use model::UserError;
 
 /// Refuses a side that no subject of the run can be compared with, before anything is run.
@@ -21,9 +23,10 @@ pub(super) fn run_comparisons(
     summary: &RunSummary,
 ) -> Result<Vec<SubjectComparison>, UserError> {
     let plan = prepared.plan();
-    let (workspace, parts) = (plan.workspace(), (plan.outline(), &plan.spec().settings));
+    let workspace = plan.workspace();
+    let run = LiveRun { handle, outline: plan.outline(), settings: &plan.spec().settings, summary };
     let unjudged = against.map_or(UnjudgedTrials::NoResult, NamedSide::unjudged);
-    let own = |subject: &str| handle_side(workspace, handle, parts, subject, unjudged);
+    let own = |subject: &str| handle_side(workspace, run, subject, unjudged);
     let mut compared = vec![];
     match (against, summary.subjects.as_slice()) {
         (Some(against), subjects) => {

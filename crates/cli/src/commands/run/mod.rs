@@ -59,6 +59,9 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
         return Err(UserError::new("the workspace has no probes, so there is nothing to attack with", remedy).into());
     }
     let against = args.against.as_deref().map(|name| NamedSide::open(source, &args.store.store, Some(name))).transpose()?;
+    if let Some(against) = &against {
+        against.print_unfinished(io, &args.store.store_flag());
+    }
     let changed = changed::changed_selection(args, source, workspace, against.as_ref())?;
     if let Some(changed) = changed.as_ref().filter(|changed| changed.cases.is_empty()) {
         return Err(RunStop::Unchanged { parts: changed.changes.by_kind().len() });

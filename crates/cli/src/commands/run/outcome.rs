@@ -33,6 +33,10 @@ pub(super) enum RunStop {
     Empty {
         tier: Option<u64>,
     },
+    /// No case of the last run can be run again because it failed.
+    NoneFailed {
+        why: String,
+    },
     /// Nothing changed that a case is about; the number of kinds of parts that did change.
     Unchanged {
         parts: usize,
@@ -50,6 +54,10 @@ impl RunStop {
             }
             RunStop::Empty { .. } => {
                 io.print_message("no case matches these filters; nothing was run");
+                ExitKind::Incomplete
+            }
+            RunStop::NoneFailed { why } => {
+                io.print_message(&format!("{why}; nothing was run"));
                 ExitKind::Incomplete
             }
             RunStop::Unchanged { parts } => {

@@ -57,7 +57,7 @@ fn run_request(
     source: &WorkspaceSource,
     workspace: &Workspace,
     changed: Option<&ChangedSelection>,
-) -> Result<RunRequest, UserError> {
+) -> Result<RunRequest, RunStop> {
     let changed = changed.map(|changed| changed.cases.iter().map(|(case, _)| case.clone()).collect()).unwrap_or_default();
     let failed = if args.last_failed { last_failed::last_failed_cases(&args.store.store, workspace)? } else { vec![] };
     let case_files = read_case_files(args)?;

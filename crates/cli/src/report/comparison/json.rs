@@ -6,7 +6,7 @@ use super::{ComparisonReport, overall_verdict};
 use crate::io::CliOutput;
 use campaign::{SideFacts, SideSource, SubjectComparison};
 use score::causes::FailureCause;
-use score::pairing::{ChangeVerdict, FlipDirection, FlipGroup, PairedSlice, RunNoise};
+use score::pairing::{ChangeVerdict, FlipDirection, FlipGroup, FlippedCase, PairedSlice, RunNoise};
 use serde_json::{Value, json};
 
 pub(in crate::report) fn document(io: &CliOutput, shown: &ComparisonReport<'_>) -> Value {
@@ -19,13 +19,14 @@ pub(in crate::report) fn comparisons(io: &CliOutput, shown: &ComparisonReport<'_
 
 fn comparison(io: &CliOutput, compared: &SubjectComparison, store_flag: &str) -> Value {
     let result = &compared.result;
+    let paired = |one: &PairedSlice| slice(io, compared, store_flag, one);
     let flips: Vec<Value> = result.flips.iter().map(|group| flip_group(io, compared, store_flag, group)).collect();
     json!({
         "verdict": verdict(overall_verdict(compared)), "got_worse": result.got_worse(), "before": side(&compared.before), "after": side(&compared.after),
-        "deterministic": compared.noise == RunNoise::None, "cases": slice(&result.cases),
-        "slices": result.slices.iter().map(slice).collect::<Vec<_>>(), "flips": flips,
+        "deterministic": compared.noise == RunNoise::None, "cases": paired(&result.cases),
+        "slices": result.slices.iter().map(paired).collect::<Vec<_>>(), "flips": flips,
         "only_before": result.only_before, "only_after": result.only_after, "changed_cases": result.changed_cases,
-        "without_result": result.without_result, "never_judged": result.never_judged,
+        "without_result": result.without_result, "unplayed": result.unplayed, "never_judged": result.never_judged,
     })
 }
 
@@ -35,15 +36,16 @@ fn side(side: &SideFacts) -> Value {
         SideSource::Golden => ("golden", None),
         SideSource::File(name) => ("file", Some(name.as_str())),
     };
-    json!({ "source": source, "run": run, "subject": side.subject, "trials": side.trials, "gone": side.gone,
+    json!({ "source": source, "run": run, "subject": side.subject, "trials": side.trials, "gone": side.gone, "unplayed": side.unplayed,
         "spent_usd": side.spent.as_usd(), "usd_per_trial": side.usd_per_trial(), "seconds_per_trial": side.seconds_per_trial() })
 }
 
-fn slice(slice: &PairedSlice) -> Value {
+fn slice(io: &CliOutput, compared: &SubjectComparison, store_flag: &str, slice: &PairedSlice) -> Value {
     let counts = slice.counts;
     json!({ "gate": slice.gate, "slice": slice.slice, "before": slice.before, "after": slice.after, "paired": counts.paired(),
         "worse": counts.worse, "better": counts.better, "p": slice.p_value, "p_adjusted": slice.adjusted, "verdict": verdict(slice.verdict),
-        "newly_missed": slice.is_newly_missed })
+        "newly_missed": slice.is_newly_missed,
+        "worse_cases": slice.worse.iter().map(|worse| case(io, compared, store_flag, worse)).collect::<Vec<_>>() })
 }
 
 fn verdict(verdict: ChangeVerdict) -> &'static str {
@@ -68,11 +70,10 @@ fn flip_group(io: &CliOutput, compared: &SubjectComparison, store_flag: &str, gr
         FlipDirection::Worse => "worse",
         FlipDirection::Better => "better",
     };
-    let case = |case| show_command(io, compared, store_flag, case);
-    let cases: Vec<Value> = group
-        .cases
-        .iter()
-        .map(|flipped| json!({ "case": flipped.case, "before": flipped.before, "after": flipped.after, "show": case(flipped) }))
-        .collect();
+    let cases: Vec<Value> = group.cases.iter().map(|flipped| case(io, compared, store_flag, flipped)).collect();
     json!({ "direction": direction, "cause": cause, "cases": cases })
+}
+
+fn case(io: &CliOutput, compared: &SubjectComparison, store_flag: &str, one: &FlippedCase) -> Value {
+    json!({ "case": one.case, "before": one.before, "after": one.after, "show": show_command(io, compared, store_flag, one) })
 }

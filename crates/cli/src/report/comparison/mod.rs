@@ -36,7 +36,7 @@ fn overall_verdict(compared: &SubjectComparison) -> ChangeVerdict {
     let improved = || compared.result.slices.iter().chain([&compared.result.cases]).any(|one| one.verdict == ChangeVerdict::Improvement);
     if compared.has_regression() {
         ChangeVerdict::Regression
-    } else if compared.result.cases.verdict == ChangeVerdict::NotEnoughData {
+    } else if compared.is_incomplete() {
         ChangeVerdict::NotEnoughData
     } else if improved() {
         ChangeVerdict::Improvement
@@ -107,6 +107,7 @@ fn left_out(compared: &SubjectComparison) -> Vec<String> {
     [
         cases(result.changed_cases.len(), "changed"),
         cases(result.without_result.len(), "with a result on one side only"),
+        cases(result.unplayed.len(), "with trials that have not run"),
         cases(result.never_judged, "without a result on both sides"),
         cases(result.only_before, "only before"),
         cases(result.only_after, "only after"),

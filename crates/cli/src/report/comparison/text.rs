@@ -9,7 +9,8 @@ use super::{ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, l
 use crate::args::FailOn;
 use crate::io::CliOutput;
 use campaign::SubjectComparison;
-use score::pairing::{ChangeVerdict, FlipDirection, FlipGroup, PairedSlice, RunNoise};
+use score::pairing::{ChangeVerdict, FlipDirection, FlipGroup, FlippedCase, PairedSlice, RunNoise};
+use std::collections::HashSet;
 
 /// Rows of gates, groups of flipped cases, and cases of a group without `--verbose`.
 const MAX_GATES: usize = 6;
@@ -28,6 +29,7 @@ fn one(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_
     for (direction, title) in [(FlipDirection::Worse, "worse, by cause"), (FlipDirection::Better, "better, by former cause")] {
         text.push_str(&flips(io, compared, store_flag, direction, title));
     }
+    text.push_str(&gate_cases(io, compared, store_flag, &gates));
     let mut notes = vec![cost_and_time(compared).join("; ")];
     let left_out = left_out(compared);
     if !left_out.is_empty() {
@@ -148,22 +150,50 @@ fn flips(io: &CliOutput, compared: &SubjectComparison, store_flag: &str, directi
     text
 }
 
+/// Returns the cases that are worse for a gate and no flipped cases: they passed or failed before as they do now.
+fn gate_cases(io: &CliOutput, compared: &SubjectComparison, store_flag: &str, gates: &[GateChange<'_>]) -> String {
+    let worse = compared.result.flips.iter().filter(|group| group.direction == FlipDirection::Worse);
+    let flipped: HashSet<&str> = worse.flat_map(|group| &group.cases).map(|case| case.case.as_str()).collect();
+    let (most, names) = if io.verbose { (usize::MAX, usize::MAX) } else { (MAX_GROUPS, MAX_CASES) };
+    let unseen = gates.iter().map(|gate| {
+        (gate.gate, gate.worst.worse.iter().filter(|case| !flipped.contains(case.case.as_str())).collect::<Vec<&FlippedCase>>())
+    });
+    let groups: Vec<(&str, Vec<&FlippedCase>)> = unseen.filter(|(_, cases)| !cases.is_empty()).collect();
+    if groups.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{}\n", io.paint.strong("worse in a gate, where the case passes or fails as before"));
+    for (gate, cases) in groups.iter().take(most) {
+        text.push_str(&case_lines(io, gate, (cases, names), |case| show_command(io, compared, store_flag, case)));
+    }
+    let hidden = groups.len().saturating_sub(most);
+    if hidden > 0 {
+        text.push_str(&wrapped(io, &format!(" and {}; --verbose shows them", model::count(hidden, "more gate"))));
+    }
+    text
+}
+
 /// Returns the cause with its first cases, and the command that shows the first one; with `--verbose` that of every case.
 fn group_lines(io: &CliOutput, compared: &SubjectComparison, store_flag: &str, group: &FlipGroup, most: usize) -> String {
-    let names: Vec<&str> = group.cases.iter().take(most).map(|case| case.case.as_str()).collect();
-    let more = match group.cases.len().saturating_sub(names.len()) {
+    let cases: Vec<&FlippedCase> = group.cases.iter().collect();
+    case_lines(io, &cause(group.cause.as_ref()), (&cases, most), |case| show_command(io, compared, store_flag, case))
+}
+
+fn case_lines(io: &CliOutput, title: &str, (cases, most): (&[&FlippedCase], usize), command: impl Fn(&FlippedCase) -> String) -> String {
+    let names: Vec<&str> = cases.iter().take(most).map(|case| case.case.as_str()).collect();
+    let more = match cases.len().saturating_sub(names.len()) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let line = format!("{} ({}): {}{more}", cause(group.cause.as_ref()), group.cases.len(), names.join(", "));
+    let line = format!("{title} ({}): {}{more}", cases.len(), names.join(", "));
     let mut text: String = wrap(&escape_control(&line), io.width.saturating_sub(3))
         .iter()
         .enumerate()
         .map(|(n, line)| format!("{}{line}\n", if n == 0 { " " } else { "   " }))
         .collect();
-    let shown = if io.verbose { group.cases.len() } else { 1 };
-    for case in group.cases.iter().take(shown) {
-        text.push_str(&format!("   {}\n", io.paint.dim(&show_command(io, compared, store_flag, case))));
+    let shown = if io.verbose { cases.len() } else { 1 };
+    for case in cases.iter().take(shown) {
+        text.push_str(&format!("   {}\n", io.paint.dim(&command(case))));
     }
     text
 }

@@ -19,11 +19,13 @@ pub(super) fn render(io: &CliOutput, summary: &RunSummary) -> String {
     let most = |usual: usize| if io.verbose { MAX_VERBOSE } else { usual };
     let tools: Vec<String> = summary
         .causes
-        .tools()
+        .confused_tools()
         .into_iter()
         .take(most(MAX_TOOLS))
         .map(|(tools, trials)| format!("{} ({trials})", confusion(tools)))
         .collect();
+    let uncalled = summary.causes.uncalled_tools().into_iter().take(most(MAX_TOOLS));
+    let uncalled: Vec<String> = uncalled.map(|(tool, trials)| format!("for {tool} ({trials})")).collect();
     let arguments: Vec<String> =
         summary.causes.arguments().into_iter().take(most(MAX_OTHERS)).map(|(name, trials)| format!("{name} ({trials})")).collect();
     let missing: Vec<String> = summary.causes.missing().into_iter().map(|(what, trials)| format!("{what} ({trials})")).collect();
@@ -36,6 +38,7 @@ pub(super) fn render(io: &CliOutput, summary: &RunSummary) -> String {
     let missing = missing.into_iter().take(most(MAX_OTHERS)).collect();
     let causes = [
         ("tools", tools),
+        ("no tool", uncalled),
         ("calls", fit(missing)),
         ("arguments", arguments),
         ("such as", fit(value)),

@@ -35,7 +35,7 @@ impl FileCassette {
         let mut lines = CassetteLines::default();
         let text =
             read_complete_lines(&path).map_err(|error| CassetteFault::File { path: path.display().to_string(), why: error.to_string() })?;
-        lines.read(&text)?;
+        lines.read(&text).map_err(|fault| in_file(&path, fault))?;
         Ok(Self { path, lines: Mutex::new(lines) })
     }
 
@@ -51,6 +51,14 @@ impl FileCassette {
 /// Returns a folder name that is valid on every system; subject names may contain dots, colons and slashes.
 fn folder_name(subject: &str) -> String {
     subject.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect()
+}
+
+/// Names the file of a broken line.
+fn in_file(path: &Path, fault: CassetteFault) -> CassetteFault {
+    match fault {
+        CassetteFault::Line { line, why } => CassetteFault::File { path: path.display().to_string(), why: format!("line {line}: {why}") },
+        CassetteFault::Secret | CassetteFault::Write(_) | CassetteFault::File { .. } => fault,
+    }
 }
 
 fn read_complete_lines(path: &Path) -> io::Result<String> {
@@ -105,6 +113,15 @@ impl CassetteStore for FileCassette {
 mod tests {
     use super::*;
     use crate::providers::fixtures;
+
+    #[test]
+    fn broken_line_is_named_with_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let tape = FileCassette::open(folder.path(), "model").unwrap();
+        append_lines(tape.path(), "\n{}\n").unwrap();
+        let fault = FileCassette::open(folder.path(), "model").unwrap_err().to_string();
+        assert!(fault.starts_with(&format!("cannot use the recording {}: line 2: ", tape.path().display())), "{fault}");
+    }
 
     #[test]
     fn reopened_cassette_keeps_replies_and_drops_a_torn_line() {
