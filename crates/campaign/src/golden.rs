@@ -106,14 +106,14 @@ impl GoldenSet {
     /// Compares a run with the baselines, which are of the same subject. Cases that the run planned and has no evidence of are missing.
     pub fn diff(&self, workspace: &Workspace, (run, planned): (&GoldenSet, &HashSet<&str>), tolerance: f64) -> GoldenDiff {
         let mut diff = GoldenDiff::default();
-        for (shelf, baseline) in &self.shelves {
-            let sides = [GoldenAnswers::Right, GoldenAnswers::KnownFailures].map(|answers| shelf.with_answers(answers));
-            let Some(new_stamp) = sides.iter().find_map(|side| run.shelves.get(side)).map(|file| &file.stamp) else {
+        for (path, baseline) in &self.baselines {
+            let sides = [GoldenAnswers::Right, GoldenAnswers::KnownFailures].map(|answers| path.with_answers(answers));
+            let Some(new_stamp) = sides.iter().find_map(|side| run.baselines.get(side)).map(|file| &file.stamp) else {
                 let before = diff.missing.len();
                 let unplayed = baseline.entries.iter().filter(|entry| planned.contains(entry.case.as_str()));
                 diff.missing.extend(unplayed.map(|entry| entry.case.clone()));
                 if diff.missing.len() == before {
-                    diff.not_run.push(shelf.clone());
+                    diff.not_run.push(path.clone());
                 }
                 continue;
             };
@@ -131,7 +131,7 @@ impl GoldenSet {
                 };
                 if case.hash != before.hash {
                     diff.edited += 1;
-                    diff.notes.push((shelf.clone(), format!("case {} changed; not compared", before.case)));
+                    diff.notes.push((path.clone(), format!("case {} changed; not compared", before.case)));
                     continue;
                 }
                 match path.answers {
@@ -147,7 +147,7 @@ impl GoldenSet {
 
     /// Returns the cases with an entry.
     pub fn cases(&self) -> BTreeSet<&str> {
-        self.shelves.values().flat_map(|file| &file.entries).map(|entry| entry.case.as_str()).collect()
+        self.baselines.values().flat_map(|file| &file.entries).map(|entry| entry.case.as_str()).collect()
     }
 }
 

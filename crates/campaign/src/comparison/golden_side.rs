@@ -43,8 +43,8 @@ pub fn golden_changes(workspace: &Workspace, golden: &GoldenSet, subject: &Subje
     let known = golden.of_subject(&subject.name);
     let known = known.cases();
     changes.cases.extend(workspace.cases().map(|case| case.id.value.clone()).filter(|case| !known.contains(case.as_str())));
-    for (shelf, file) in &golden.of_subject(&subject.name).shelves {
-        let now = GoldenStamp::of(workspace, shelf, subject, "");
+    for (path, file) in &golden.of_subject(&subject.name).baselines {
+        let now = GoldenStamp::of(workspace, path, subject, "");
         changes.tools.extend(differing(&file.stamp.tools, &now.tools));
         changes.agents.extend(differing(&file.stamp.agents, &now.agents));
         changes.skills.extend(differing(&file.stamp.skills, &now.skills));
@@ -66,9 +66,9 @@ mod tests {
         let subject = workspace.subject("reference").expect("a subject");
         let mut golden = GoldenSet::default();
         for (n, case) in workspace.cases().enumerate() {
-            let shelf = GoldenPath::of(&subject.name, case, if n == 1 { GoldenAnswers::KnownFailures } else { GoldenAnswers::Right });
-            let stamp = GoldenStamp::of(&workspace, &shelf, subject, "");
-            let file = golden.shelves.entry(shelf).or_insert_with(|| GoldenFile { stamp, entries: vec![] });
+            let path = GoldenPath::of(&subject.name, case, if n == 1 { GoldenAnswers::KnownFailures } else { GoldenAnswers::Right });
+            let stamp = GoldenStamp::of(&workspace, &path, subject, "");
+            let file = golden.baselines.entry(path).or_insert_with(|| GoldenFile { stamp, entries: vec![] });
             file.entries.push(GoldenEntry {
                 case: case.id.value.clone(),
                 hash: case.hash.clone(),
@@ -78,7 +78,7 @@ mod tests {
         }
         let changed = |golden: &GoldenSet| golden_changes(&workspace, golden, subject).cases;
         assert!(changed(&golden).is_empty(), "a known failure is a baseline");
-        let file = golden.shelves.values_mut().next().expect("a file");
+        let file = golden.baselines.values_mut().next().expect("a file");
         let new = file.entries.remove(0).case;
         assert_eq!(changed(&golden).into_iter().collect::<Vec<_>>(), [new]);
     }

@@ -122,9 +122,9 @@ fn document(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, exit:
     let WordingCounts { same, different, unjudged } = diff.wording_counts();
     let unread: Vec<_> = texts_without_verdict(diff).map(|(_, case, why)| json!({ "case": case, "why": why })).collect();
     let reworded: Vec<_> = texts_not_compared(diff)
-        .map(|one| json!({ "file": baseline_file(io, &one.shelf), "case": one.case, "before": shown(&one.text.before), "after": shown(&one.text.after) }))
+        .map(|one| json!({ "file": baseline_file(io, &one.path), "case": one.case, "before": shown(&one.text.before), "after": shown(&one.text.after) }))
         .collect();
-    let mended: Vec<_> = diff.mended.iter().map(|(shelf, case)| json!({ "file": baseline_file(io, shelf), "case": case })).collect();
+    let mended: Vec<_> = diff.mended.iter().map(|(path, case)| json!({ "file": baseline_file(io, path), "case": case })).collect();
     let judge = asked.map(|asked| json!({ "name": asked.judge, "known": asked.known, "spent_usd": asked.spent.as_usd() }));
     json!({ "format": FORMAT, "command": COMMAND, "compared": diff.compared, "changed": changed, "texts_unjudged": unjudged,
         "texts_same": same, "texts_different": different, "judge": judge, "without_verdict": unread, "not_compared": reworded,
@@ -160,9 +160,9 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
     }
     if io.verbose {
         text.extend(texts_not_compared(diff).map(|one| {
-            let (shelf, case) = (io.paint.dim(&baseline_file(io, &one.shelf)), io.paint.strong(&escape_control(&one.case)));
+            let (path, case) = (io.paint.dim(&baseline_file(io, &one.path)), io.paint.strong(&escape_control(&one.case)));
             let (after, before) = (shown(&one.text.after), shown(&one.text.before));
-            columns([&shelf, &case, &format!("now says \"{}\", said \"{}\"\n", escape_control(&after), escape_control(&before))])
+            columns([&path, &case, &format!("now says \"{}\", said \"{}\"\n", escape_control(&after), escape_control(&before))])
         }));
     }
     let changed: Vec<String> = diff.changed.iter().map(|one| changed_lines(io, one)).collect();
