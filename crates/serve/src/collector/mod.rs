@@ -12,6 +12,7 @@ mod metrics;
 mod protobuf;
 mod received;
 mod redaction;
+mod seed_words;
 mod server;
 mod sink;
 mod state;

@@ -1,6 +1,7 @@
 //! Removal of secrets before anything is stored.
 
 use super::hex_keys::{self, redact_hex_keys};
+use super::seed_words::seed_phrases;
 use regex::{Regex, RegexSet};
 use std::borrow::Cow;
 
@@ -41,14 +42,6 @@ const PATTERNS: &[&str] = &[
     r#"(?i)(?P<kept>(?:mnemonic|seed[ _-]?phrase|recovery[ _-]?phrase)\\?["']?\s*(?:[:=]|\bis\b)\s*\\?["']?)[a-z]{3,8}(?:[ ,]+[a-z]{3,8}){2,}"#,
 ];
 
-/// Words of sentences that are not words of seed phrases.
-const PROSE: &[&str] = &[
-    "the", "and", "for", "are", "was", "not", "but", "his", "her", "has", "had", "were", "been", "from", "would", "could", "should",
-    "which", "their", "them", "these", "those", "please", "than", "does", "did", "its", "also", "into", "our", "may", "per",
-];
-/// Fewest words of a seed phrase.
-const SEED_WORDS: usize = 12;
-
 /// Pattern that is not a regular expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{pattern}\" is not a regular expression: {why}")]
@@ -63,7 +56,6 @@ pub struct Redactor {
     /// All patterns at once; most texts match none.
     any: RegexSet,
     patterns: Vec<Regex>,
-    seed_phrase: Regex,
     hex_key: Regex,
 }
 
@@ -88,8 +80,7 @@ impl Redactor {
         let all: Vec<&str> = PATTERNS.iter().chain(own).copied().collect();
         let patterns = all.iter().map(|pattern| compile(pattern)).collect::<Result<_, _>>()?;
         let any = RegexSet::new(&all).map_err(|error| PatternError { pattern: all.join(" | "), why: error.to_string() })?;
-        let seed_phrase = compile(r"\b[a-z]{3,8}(?:[ \t\n,]+[a-z]{3,8}){11,}\b")?;
-        Ok(Self { any, patterns, seed_phrase, hex_key: compile(hex_keys::PATTERN)? })
+        Ok(Self { any, patterns, hex_key: compile(hex_keys::PATTERN)? })
     }
 
     /// Returns whether the value of an attribute with this name is a secret.
@@ -114,18 +105,8 @@ impl Redactor {
                 clean = Cow::Owned(replaced);
             }
         }
-        let is_seed = |words: &str| {
-            let words = || words.split(|c: char| !c.is_ascii_lowercase()).filter(|word| !word.is_empty());
-            words().count() >= SEED_WORDS && !words().any(|word| PROSE.contains(&word))
-        };
-        if self.seed_phrase.find_iter(&clean).any(|found| is_seed(found.as_str())) {
-            let replaced = self.seed_phrase.replace_all(
-                &clean,
-                |found: &regex::Captures<'_>| {
-                    if is_seed(&found[0]) { REDACTED.to_owned() } else { found[0].to_owned() }
-                },
-            );
-            clean = Cow::Owned(replaced.into_owned());
+        for phrase in seed_phrases(&clean).into_iter().rev() {
+            clean.to_mut().replace_range(phrase, REDACTED);
         }
         if let Cow::Owned(replaced) = redact_hex_keys(&self.hex_key, field, &clean, REDACTED) {
             clean = Cow::Owned(replaced);
