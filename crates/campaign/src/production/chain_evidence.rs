@@ -172,20 +172,38 @@ impl<'w> ObservedChains<'w> {
         reading.facts.decoded_transactions += 1;
     }
 
-    /// Notes writes that name no transaction, and transactions beyond those that are read.
+    /// Notes writes whose effects are unknown: those without an answer, without a transaction that is read, or with that of another call. An
+    /// answer that is an error says that nothing was sent.
     fn note_unread(&self, reading: &mut TraceReading, answers: &[(NamedTransaction, ReceiptAnswer)]) {
-        let is_read = |answer: &ToolAnswer| answers.iter().any(|(named, _)| answer_names(answer, &named.hash));
         let events = &reading.recording.transcript.events;
+        let mut used: BTreeSet<&str> = BTreeSet::new();
         let mut unread = vec![];
         for event in events {
-            let EventKind::Answered { call, answer: answer @ ToolAnswer::Result(_) } = &event.happened else { continue };
-            let Some((tool, args)) = call_of(events, *call) else { continue };
-            if self.workspace.tool(tool).is_some_and(is_sent_by) && args.get("dry_run") != Some(&Value::Bool(true)) && !is_read(answer) {
+            let EventKind::Called { call, tool, args } = &event.happened else { continue };
+            if !self.workspace.tool(tool).is_some_and(is_sent_by) || args.get("dry_run") == Some(&Value::Bool(true)) {
+                continue;
+            }
+            let Some(answer) = answer_of(events, *call) else {
+                unread.push(format!("call {call} of {tool} has no answer"));
+                continue;
+            };
+            let named: Vec<&str> = answers.iter().map(|(named, _)| named.hash.as_str()).filter(|hash| answer_names(answer, hash)).collect();
+            if named.is_empty() && matches!(answer, ToolAnswer::Result(_)) {
                 unread.push(format!("call {call} of {tool} names no transaction of a chain with an RPC"));
+            } else if !named.is_empty() && !named.into_iter().fold(false, |is_new, hash| used.insert(hash) || is_new) {
+                unread.push(format!("call {call} of {tool} names the transaction of another call"));
             }
         }
         unread.into_iter().for_each(|why| note(&mut reading.facts.undecoded, why));
     }
+}
+
+/// Returns the answer of a call.
+fn answer_of(events: &[Event], call: u32) -> Option<&ToolAnswer> {
+    events.iter().find_map(|event| {
+        let EventKind::Answered { call: answered, answer } = &event.happened else { return None };
+        (*answered == call).then_some(answer)
+    })
 }
 
 /// Returns whether a tool sends transactions.
@@ -476,6 +494,28 @@ mod tests {
         assert_eq!(wallets(relayer(), vec![lost("0xOne", "9", "2"), lost("0xTwo", "odd", "3")]), ["0xone", "0xtwo"]);
         assert_eq!(wallets(relayer(), vec![lost("0xTwo", "0", "3")]), ["other wallets"]);
         assert_eq!(wallets(party("0xOne", true), vec![lost("0xTwo", "9", "2")]), ["0xone"], "the sender");
+    }
+
+    #[test]
+    fn writes_without_a_transaction_of_their_own_are_unknown() {
+        let noted = |answers: &[Option<ToolAnswer>]| {
+            let (mut reading, decoded) = attached(NOW_S, NOW_S, observed(party(WALLET, true), NOW_S, vec![]));
+            let mut add = |happened| reading.recording.transcript.events.push(Event { n: 0, at_ms: 0, by: "a".into(), depth: 0, happened });
+            for (call, answer) in (1..).zip(answers) {
+                add(EventKind::Called { call, tool: "wallet_transfer_token".into(), args: serde_json::json!({}) });
+                if let Some(answer) = answer {
+                    add(EventKind::Answered { call, answer: answer.clone() });
+                }
+            }
+            reading.facts.undecoded.clear();
+            ObservedChains::new(&workspace()).note_unread(&mut reading, &decoded);
+            reading.facts.undecoded
+        };
+        let sent = || Some(ToolAnswer::Result(serde_json::json!({ "tx_hash": HASH })));
+        assert_eq!(noted(&[sent()]), Vec::<String>::new());
+        assert!(noted(&[None])[0].ends_with("has no answer"));
+        assert!(noted(&[sent(), sent()])[0].ends_with("names the transaction of another call"));
+        assert!(noted(&[Some(ToolAnswer::Result(serde_json::json!({ "status": "ok" })))])[0].contains("names no transaction"));
     }
 
     #[test]

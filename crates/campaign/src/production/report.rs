@@ -264,6 +264,9 @@ fn evidence_gaps(workspace: &Workspace, store: &ProductionStore, now_s: u64, fro
         gaps.push(format!("no collector worked from {} to {}", time_text(outage.from_s), time_text(outage.to_s)));
     }
     match store.mark(StoreMark::Worked)? {
+        Some(worked) if worked > now_s.saturating_add(MAX_SILENCE_S) => {
+            gaps.push(format!("the clock of the collector is ahead: it last worked at {}", time_text(worked)));
+        }
         Some(worked) if worked.saturating_add(MAX_SILENCE_S) >= now_s => {}
         Some(worked) => gaps.push(format!("no collector has worked since {}", time_text(worked))),
         None => gaps.push("no collector has worked on the file".to_owned()),

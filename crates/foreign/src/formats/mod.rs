@@ -12,6 +12,7 @@ mod otlp_calls;
 pub(crate) mod otlp_exported;
 pub(crate) mod otlp_facts;
 mod otlp_messages;
+mod otlp_pairing;
 pub(crate) mod otlp_span;
 pub(crate) mod otlp_trace;
 pub(crate) mod tau2;

@@ -3,7 +3,8 @@
 use super::ItemError;
 use super::otlp_attributes::{SpanRole, attributes, first_of, span_role, tool_name};
 use super::otlp_calls::LayeredCalls;
-use super::otlp_messages::{SpanCall, chat_messages, plain_text};
+use super::otlp_messages::{chat_messages, plain_text};
+use super::otlp_pairing::SpannedCalls;
 use super::otlp_span::{OtlpSpan, failure_text, is_failed, trace_span};
 use crate::builder::{AGENT, RecordingIdentity, TranscriptBuilder};
 use crate::content::{ContentText, list, result_value, string};
@@ -105,9 +106,8 @@ struct TraceWalk<'s> {
     /// Spans below too many others, with the agent around them.
     too_deep: VecDeque<(usize, Option<SpanAgent>)>,
     calls: LayeredCalls,
-    /// Ids of calls that have a span of their own, and the tools of such spans without an id. In messages they would count twice.
-    span_ids: BTreeSet<&'s str>,
-    span_tools: BTreeSet<String>,
+    /// Calls that have a span of their own. In messages they would count twice.
+    spanned: SpannedCalls,
     /// User messages that were taken, by the span of the agent.
     users_seen: BTreeMap<Option<usize>, usize>,
     origin: u64,
@@ -122,13 +122,12 @@ impl<'s> TraceWalk<'s> {
                 children.entry(parent).or_default().push(at);
             }
         }
-        let (mut span_ids, mut span_tools) = (BTreeSet::new(), BTreeSet::new());
+        let mut spanned = SpannedCalls::default();
         let calls = LayeredCalls::new(spans, roles);
         let is_call = |at: usize| roles[at] == SpanRole::Tool && !calls.is_repeated(at);
-        for (_, span) in spans.iter().enumerate().filter(|(at, _)| is_call(*at)) {
-            match call_id(span) {
-                Some(id) => drop(span_ids.insert(id)),
-                None => span_tools.extend(tool_name(&span.name, &span.attributes, true)),
+        for (at, span) in spans.iter().enumerate().filter(|(at, _)| is_call(*at)) {
+            if let Some(tool) = tool_name(&span.name, &span.attributes, true) {
+                spanned.add(call_id(span), tool, calls.arguments(spans, at));
             }
         }
         Self {
@@ -138,8 +137,7 @@ impl<'s> TraceWalk<'s> {
             visited: BTreeSet::new(),
             too_deep: VecDeque::new(),
             calls,
-            span_ids,
-            span_tools,
+            spanned,
             users_seen: BTreeMap::new(),
             origin: spans.first().map_or(0, |span| span.start),
             builder: TranscriptBuilder::default(),
@@ -244,15 +242,11 @@ impl<'s> TraceWalk<'s> {
         for message in messages.output {
             self.builder.agent_said(by, ContentText { text: message.text, skipped: vec![] });
             for call in message.calls {
-                if !self.has_span(&call) {
+                if !self.spanned.pair(&call) {
                     self.builder.called(by, call.id.as_deref(), &call.name, call.args);
                 }
             }
         }
-    }
-
-    fn has_span(&self, call: &SpanCall) -> bool {
-        call.id.as_deref().is_some_and(|id| self.span_ids.contains(id)) || self.span_tools.contains(&call.name)
     }
 
     fn add_call(&mut self, at: usize, agent: Option<&SpanAgent>) {

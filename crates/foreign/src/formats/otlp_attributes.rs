@@ -61,6 +61,8 @@ pub(super) fn span_role(name: &str, attributes: &Map<String, Value>) -> SpanRole
     let kind = kind.unwrap_or_else(|| name.split([' ', '.']).next().unwrap_or_default().to_lowercase());
     match kind.as_str() {
         _ if is_mcp_call(name, attributes) => SpanRole::Tool,
+        // The call of a tool stays one under any name of its operation.
+        _ if CALL_KEYS.iter().any(|key| attributes.contains_key(*key)) => SpanRole::Tool,
         "invoke_agent" | "create_agent" | "agent" => SpanRole::Agent,
         "chat" | "text_completion" | "generate_content" | "completion" | "llm" => SpanRole::Chat,
         "ai.generatetext.dogenerate" | "ai.streamtext.dostream" => SpanRole::Chat,
@@ -70,6 +72,8 @@ pub(super) fn span_role(name: &str, attributes: &Map<String, Value>) -> SpanRole
     }
 }
 
+/// Attributes that only the call of a tool has.
+const CALL_KEYS: &[&str] = &["gen_ai.tool.name", "gen_ai.tool.call.id", "gen_ai.tool.call.arguments", "ai.toolCall.id", "ai.toolCall.name"];
 const TOOL_NAMES: &[&str] = &["gen_ai.tool.name", "tool.name", "tool_name", "function.name", "ai.toolCall.name", "agent.tool_name"];
 
 /// Returns the name of the tool; if the span is known to be a call, also from the name of the span.
@@ -97,6 +101,23 @@ fn mcp_tool(span: &str, attributes: &Map<String, Value>) -> Option<String> {
 pub(super) fn first_of<'a>(attributes: &'a Map<String, Value>, keys: &[&str], endings: &[&str]) -> Option<&'a Value> {
     let named = keys.iter().find_map(|key| attributes.get(*key));
     named.or_else(|| attributes.iter().find(|(key, _)| endings.iter().any(|ending| key.ends_with(ending))).map(|(_, value)| value))
+}
+
+/// Attributes that count the tokens of a model.
+const USAGE_KEYS: &[&str] = &[
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.prompt_tokens",
+    "gen_ai.usage.completion_tokens",
+    "llm.token_count.prompt",
+    "llm.token_count.completion",
+    "ai.usage.promptTokens",
+    "ai.usage.completionTokens",
+];
+
+/// Returns whether a span counts the tokens of a model.
+pub(super) fn states_usage(attributes: &Map<String, Value>) -> bool {
+    USAGE_KEYS.iter().any(|key| attributes.contains_key(*key))
 }
 
 pub(super) const ARGUMENT_KEYS: &[&str] = &[

@@ -1,6 +1,6 @@
 //! Measurements of a trace that no transcript holds: tokens, latencies, models, versions, hashes of transactions.
 
-use super::otlp_attributes::{SpanRole, attributes, span_role, tool_name};
+use super::otlp_attributes::{SpanRole, attributes, span_role, states_usage, tool_name};
 use super::otlp_calls::LayeredCalls;
 use super::otlp_exported::{EVENT_KEY, TRIAL_KEY, claimed_kind};
 use super::otlp_span::{OtlpSpan, is_failed, trace_span};
@@ -133,7 +133,11 @@ fn trace_facts(spans: &[OtlpSpan]) -> TraceFacts {
     let by_id: BTreeMap<&str, &OtlpSpan> = spans.iter().map(|span| (span.id.as_str(), span)).collect();
     let roles: Vec<SpanRole> = spans.iter().map(|span| span_role(&span.name, &span.attributes)).collect();
     let calls = LayeredCalls::new(spans, &roles);
+    let paying = uncovered_usage(spans, &roles, &by_id);
     for (at, span) in spans.iter().enumerate() {
+        if paying.contains(span.id.as_str()) {
+            add_chat(&mut facts, span, &by_id);
+        }
         match roles[at] {
             SpanRole::Agent => add_agent(&mut facts, span),
             SpanRole::Chat => add_chat(&mut facts, span, &by_id),
@@ -146,6 +150,22 @@ fn trace_facts(spans: &[OtlpSpan]) -> TraceFacts {
         }
     }
     facts
+}
+
+/// Returns spans of other roles that count tokens of a model which no span below them counts: calls of models under an unknown name.
+fn uncovered_usage<'s>(spans: &'s [OtlpSpan], roles: &[SpanRole], by_id: &BTreeMap<&str, &'s OtlpSpan>) -> BTreeSet<&'s str> {
+    let is_paid = |at: usize| roles[at] == SpanRole::Chat || states_usage(&spans[at].attributes);
+    let mut covered: BTreeSet<&str> = BTreeSet::new();
+    for span in spans.iter().enumerate().filter(|(at, _)| is_paid(*at)).map(|(_, span)| span) {
+        // The way is bounded. A span in a circle of parents covers none.
+        let parent = |span: &&OtlpSpan| by_id.get(span.parent.as_deref()?).copied();
+        let above: Vec<&str> = std::iter::successors(parent(&span), parent).take(64).map(|outer| outer.id.as_str()).collect();
+        if !above.contains(&span.id.as_str()) {
+            covered.extend(above);
+        }
+    }
+    let is_uncovered = |at: usize| roles[at] != SpanRole::Chat && is_paid(at) && !covered.contains(spans[at].id.as_str());
+    spans.iter().enumerate().filter(|(at, _)| is_uncovered(*at)).map(|(_, span)| span.id.as_str()).collect()
 }
 
 fn text(attributes: &Map<String, Value>, key: &str) -> Option<String> {
@@ -319,6 +339,26 @@ mod tests {
         let facts = |calls: u64| read((1..=calls).map(chat).collect()).facts;
         assert_eq!((facts(1_000).chats.len(), facts(1_000).unlisted_chats), (1_000, 0));
         assert_eq!((facts(1_500).chats.len(), facts(1_500).unlisted_chats), (1_000, 500));
+    }
+
+    #[test]
+    fn usage_under_any_name_of_an_operation_counts_once() {
+        let used = |id, parent, name: &str, operation: &str| {
+            span(id, parent, name, (id, id + 1), json!({ "gen_ai.operation.name": operation, "gen_ai.usage.input_tokens": 9 }))
+        };
+        let counted = |spans: Vec<Value>| read(spans).facts.chats.iter().filter_map(|chat| chat.input_tokens).sum::<u64>();
+        for operation in ["embeddings", "responses", "", "invoke_agent", "ai.generateObject.doGenerate"] {
+            let agent = call(7, 0, "look");
+            assert_eq!(counted(vec![agent, used(1, 0, "call", operation)]), 9, "{operation}");
+        }
+        assert_eq!(counted(vec![used(1, 0, "invoke_agent a", "invoke_agent"), used(2, 1, "chat m", "chat"), used(3, 1, "chat m", "chat")]), 18);
+        assert_eq!(counted(vec![used(1, 2, "a", "embeddings"), used(2, 1, "b", "embeddings"), call(7, 0, "look")]), 18, "a circle hides none");
+    }
+
+    #[test]
+    fn call_of_a_tool_is_no_chat_by_its_operation() {
+        let hidden = span(1, 0, "chat m", (0, 1), json!({ "gen_ai.operation.name": "chat", "gen_ai.tool.name": "transfer" }));
+        assert_eq!(called_tools(&read(vec![hidden])), ["transfer"]);
     }
 
     fn call(id: u64, parent: u64, tool: &str) -> Value {
