@@ -15,6 +15,8 @@ const MAX_SUBJECTS: usize = 100;
 pub struct LogGates<'w> {
     workspace: &'w Workspace,
     judge: GateJudge<'w>,
+    /// The gates of a tier need evidence whatever the logs hold.
+    has_tier: bool,
     subjects: BTreeSet<String>,
     judged: LogVerdicts,
 }
@@ -34,7 +36,7 @@ pub struct LogVerdicts {
 impl<'w> LogGates<'w> {
     pub fn new(workspace: &'w Workspace, claim: &RunClaim) -> Self {
         let judge = GateJudge::new(workspace, claim);
-        Self { workspace, judge, subjects: BTreeSet::new(), judged: LogVerdicts::default() }
+        Self { workspace, judge, has_tier: claim.tier.is_some(), subjects: BTreeSet::new(), judged: LogVerdicts::default() }
     }
 
     /// Adds a recording. Those of cases that the workspace does not have are no evidence for its gates; their misses are unread failures.
@@ -62,11 +64,11 @@ impl<'w> LogGates<'w> {
         self.judged.unread_failures += u64::from(outcome == CaseOutcome::Failed && !is_read);
     }
 
-    /// Returns the verdicts; none if no recording is of a case of the workspace and none failed.
+    /// Returns the verdicts; none without a tier if no recording is of a case of the workspace and none failed.
     pub fn finish(self) -> Option<LogVerdicts> {
         match (self.judged.recordings, self.judged.unread_failures) {
-            (0, 0) => None,
-            (0, _) => Some(self.judged),
+            (0, 0) if !self.has_tier => None,
+            (0, _) if !self.has_tier => Some(self.judged),
             (_, _) => Some(LogVerdicts { gates: self.judge.finish(), ..self.judged }),
         }
     }

@@ -30,8 +30,8 @@ impl CaseReadings {
         match reading {
             Reading::Tally { of: 0, .. } | Reading::Unscorable { .. } => {}
             Reading::Tally { hit, of } => {
-                self.hit += hit;
-                self.of += of;
+                self.hit = self.hit.saturating_add(*hit);
+                self.of = self.of.saturating_add(*of);
                 self.trials += 1;
                 self.clean += u64::from(hit == of);
             }

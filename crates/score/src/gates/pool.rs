@@ -73,8 +73,10 @@ impl ReadingPool {
         match &score.reading {
             Reading::Tally { of: 0, .. } => return,
             Reading::Tally { hit, of } => {
-                self.hit += hit;
-                self.of += of;
+                let (Some(hits), Some(total)) = (self.hit.checked_add(*hit), self.of.checked_add(*of)) else {
+                    return self.add_unscorable(format!("{}: its counts are too large", trial.case));
+                };
+                (self.hit, self.of) = (hits, total);
                 let rate = *hit as f64 / *of as f64;
                 self.rates.add(rate);
                 if hit < of {

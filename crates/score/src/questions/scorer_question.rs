@@ -24,6 +24,8 @@ pub struct ScorerAnswer {
 /// Maximum reasons of an answer, and characters of each.
 const MAX_REASONS: usize = 20;
 const MAX_REASON_CHARS: usize = 500;
+/// Largest count of one reading, so that no trial outweighs all others.
+const MAX_COUNT: u64 = 1_000_000;
 
 /// Returns the question about a trial; `None` if the subject did not end normally, because such a trial fails without a scorer.
 pub fn scorer_question(scorer: &ExternalScorer, case: &Case, transcript: &Transcript) -> Option<ScorerQuestion> {
@@ -73,6 +75,7 @@ impl ScorerAnswer {
         };
         let raw: RawScorerAnswer = serde_json::from_str(line).map_err(|error| format!("answered no reading: {error}"))?;
         let reading = match (raw.hit, raw.of, raw.level, raw.unscorable) {
+            (Some(_), Some(of), None, None) if of > MAX_COUNT => return Err(format!("counts {of}, more than {MAX_COUNT}")),
             (Some(hit), Some(of), None, None) if hit <= of => Reading::Tally { hit, of },
             (Some(hit), Some(of), None, None) => return Err(format!("counts {hit} hits of {of}")),
             (None, None, Some(level), None) => Reading::Level(level),
@@ -121,6 +124,7 @@ mod tests {
             "[]",
             "{\"hit\": 1}",
             "{\"hit\": 2, \"of\": 1}",
+            "{\"hit\": 0, \"of\": 4611686018427387904, \"because\": [\"x\"]}",
             "{\"hit\": 0, \"of\": 1}",
             "{\"hit\": 1, \"of\": 1, \"level\": 1}",
             "{\"hit\": 1, \"of\": 1}\n{\"hit\": 1, \"of\": 1}",
