@@ -11,6 +11,7 @@ pub(crate) mod call_keys;
 pub(crate) mod call_pattern;
 pub(crate) mod calls;
 pub(crate) mod delegations;
+pub(crate) mod denied_writes;
 pub(crate) mod extra_writes;
 pub(crate) mod figure_digits;
 pub(crate) mod idle_trial;
