@@ -30,6 +30,7 @@ pub(crate) mod skill_run;
 pub(crate) mod stated;
 pub(crate) mod stated_amounts;
 pub(crate) mod stated_figures;
+pub(crate) mod stated_identifiers;
 pub(crate) mod stated_shares;
 pub(crate) mod told_terms;
 pub(crate) mod turns;

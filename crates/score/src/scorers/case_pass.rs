@@ -13,6 +13,7 @@ use crate::facts::reported_writes::unreported_write;
 use crate::facts::sent_actions::other_actions_sent;
 use crate::facts::skill_run::skill_run;
 use crate::facts::stated_amounts::misstated_amounts;
+use crate::facts::stated_identifiers::invented_identifiers;
 use crate::rules::AgentActs;
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, ExpectedCall, SuiteKind};
@@ -246,6 +247,10 @@ fn report_finding(evidence: &Evidence<'_>) -> Option<ScorerFinding> {
     let amounts = misstated_amounts(evidence, &answer);
     if !amounts.is_empty() {
         because.push(ScoreReason { event: Some(event), what: format!("{} was neither given nor moved", amounts.join(", ")) });
+    }
+    let identifiers = invented_identifiers(evidence, &answer);
+    if !identifiers.is_empty() {
+        because.push(ScoreReason { event: Some(event), what: format!("no source for {}", identifiers.join(", ")) });
     }
     let origins = figure_origins(evidence, &answer);
     if origins.is_invented() {
