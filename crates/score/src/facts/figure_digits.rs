@@ -1,5 +1,13 @@
-//! Figures of a text by their digits, so that units of ten, thousands separators and decimal commas make no difference. Texts are written by
-//! models and tools: no figure costs more than a search in sorted lists.
+//! Figures of a text by their digits, so that units, thousands separators and decimal commas make no difference. Texts are written by
+//! models and tools: no figure costs more than searches in sorted lists.
+
+use std::collections::BTreeMap;
+
+/// Powers of ten between an amount in whole tokens and in base units.
+pub(crate) const TOKEN_SCALES: [i32; 7] = [0, 6, -6, 8, -8, 18, -18];
+
+/// Powers of ten between units of figures: those of tokens, percent, thousands, basis points and gwei.
+pub(crate) const UNIT_SCALES: [i32; 15] = [0, 2, -2, 3, -3, 4, -4, 6, -6, 8, -8, 9, -9, 18, -18];
 
 /// Figure as it stands in a text.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +32,22 @@ impl StatedFigure {
 
     /// Returns the numbers that the text can mean: a single separator before three digits is one of thousands or a decimal one.
     pub(crate) fn readings(&self) -> Vec<f64> {
+        self.reading_texts().iter().filter_map(|text| text.parse().ok()).filter(|number: &f64| number.is_finite()).collect()
+    }
+
+    /// Returns the powers of ten of the first significant digit, one for each reading.
+    fn exponents(&self) -> Vec<i32> {
+        let exponent = |text: &String| {
+            let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+            let whole = whole.trim_start_matches('0').len();
+            let zeros = fraction.len() - fraction.trim_start_matches('0').len();
+            let places = |count: usize| i32::try_from(count).unwrap_or(i32::MAX - 1);
+            if whole > 0 { places(whole) - 1 } else { -places(zeros) - 1 }
+        };
+        self.reading_texts().iter().map(exponent).collect()
+    }
+
+    fn reading_texts(&self) -> Vec<String> {
         let plain: String = self.text.chars().filter(|c| c.is_ascii_digit() || matches!(c, '.' | ',')).collect();
         let last = plain.rfind(['.', ',']);
         let whole: String = plain.chars().filter(char::is_ascii_digit).collect();
@@ -39,7 +63,7 @@ impl StatedFigure {
             Some(at) if is_grouped(at) => found.extend([whole].into_iter().chain(as_decimal.filter(|_| marks == 1))),
             Some(_) => found.extend(as_decimal),
         }
-        found.iter().filter_map(|text| text.parse().ok()).filter(|number: &f64| number.is_finite()).collect()
+        found
     }
 
     /// Returns the size of the last digit of a decimal fraction; 0 for whole numbers, whose zeros may be exact.
@@ -58,37 +82,49 @@ impl StatedFigure {
     }
 }
 
-/// Figures that others are held against, in the order of their digits.
+/// Figures that others are held against: by the power of ten of the first digit, in the order of their digits.
 #[derive(Debug)]
 pub(crate) struct FigureIndex<'f> {
-    digits: Vec<&'f str>,
+    digits: BTreeMap<i32, Vec<&'f str>>,
 }
 
 impl<'f> FromIterator<&'f StatedFigure> for FigureIndex<'f> {
     fn from_iter<I: IntoIterator<Item = &'f StatedFigure>>(figures: I) -> Self {
-        let mut digits: Vec<&str> = figures.into_iter().map(|figure| figure.digits.as_str()).collect();
-        digits.sort_unstable();
-        digits.dedup();
+        let mut digits: BTreeMap<i32, Vec<&str>> = BTreeMap::new();
+        for figure in figures {
+            for exponent in figure.exponents() {
+                digits.entry(exponent).or_default().push(&figure.digits);
+            }
+        }
+        for sorted in digits.values_mut() {
+            sorted.sort_unstable();
+            sorted.dedup();
+        }
         Self { digits }
     }
 }
 
 impl FigureIndex<'_> {
-    /// Returns whether a figure has the digits of one of these, rounded or cut off, at any power of ten: in percent, basis points, base units
-    /// or thousands.
-    pub(crate) fn has_source_of(&self, figure: &StatedFigure) -> bool {
-        let own = figure.digits.as_str();
-        let from = |least: &str| self.digits.get(self.digits.partition_point(|digits| *digits < least)).copied().unwrap_or_default();
-        let first = from(own);
-        if first == own || own.len() < MIN_DIGITS {
-            return first == own;
-        }
-        // Rounded up, the source goes on with 5 or more after digits that end in one less. Significant digits do not end in 0.
-        let (head, last) = own.split_at(own.len() - 1);
-        let below =
-            last.bytes().map(|digit| char::from(digit - 1)).fold(head.to_owned(), |text, digit| text + digit.encode_utf8(&mut [0; 4]));
-        first.starts_with(own) || from(&format!("{below}5")).starts_with(&below)
+    /// Returns whether a figure is one of these, rounded or cut off to its digits, but for one of the powers of ten.
+    pub(crate) fn has_source_of(&self, figure: &StatedFigure, scales: &[i32]) -> bool {
+        let exponents = figure.exponents();
+        let groups =
+            exponents.iter().flat_map(|exponent| scales.iter().filter_map(|scale| self.digits.get(&exponent.saturating_add(*scale))));
+        groups.into_iter().any(|sorted| has_digits(sorted, &figure.digits))
     }
+}
+
+/// Returns whether one of the sorted digits begins with the wanted ones, or rounds up to them. Short figures are not rounded.
+fn has_digits(sorted: &[&str], wanted: &str) -> bool {
+    let from = |least: &str| sorted.get(sorted.partition_point(|digits| *digits < least)).copied().unwrap_or_default();
+    let first = from(wanted);
+    if first == wanted || wanted.len() < MIN_DIGITS {
+        return first == wanted;
+    }
+    // Rounded up, the source goes on with 5 or more after digits that end in one less. Significant digits do not end in 0.
+    let (head, last) = wanted.split_at(wanted.len() - 1);
+    let below = last.bytes().map(|digit| char::from(digit - 1)).fold(head.to_owned(), |text, digit| text + digit.encode_utf8(&mut [0; 4]));
+    first.starts_with(wanted) || from(&format!("{below}5")).starts_with(&below)
 }
 
 /// Returns the figures of a text. Digits that belong to a name, an address, a date or a time are none.
@@ -173,7 +209,7 @@ mod tests {
     }
 
     fn rounds(stated: &str, source: &str) -> bool {
-        figures_of(source).iter().collect::<FigureIndex<'_>>().has_source_of(&figures_of(stated)[0])
+        figures_of(source).iter().collect::<FigureIndex<'_>>().has_source_of(&figures_of(stated)[0], &UNIT_SCALES)
     }
 
     #[test]
@@ -186,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn units_of_ten_separators_and_rounding_make_no_difference() {
+    fn units_separators_and_rounding_make_no_difference() {
         for (stated, source) in [
             ("0.0931838", "0.093183800232098894"),
             ("0.0932", "93183800232098894"),
@@ -206,6 +242,9 @@ mod tests {
             ("3.09", "3084"),
             ("0.26", "0.2595825"),
             ("3.11", "309999"),
+            ("2500", "250"),
+            ("0.932", "93183800232098894"),
+            ("32,265.2", "3226.519808"),
         ] {
             assert!(!rounds(stated, source), "{stated} for {source}");
         }
@@ -221,6 +260,18 @@ mod tests {
         let is_about = |text: &str, value: f64| figures_of(text)[0].is_among(&[1.0, value, 1e9]);
         assert!(is_about("29.8", 29.846) && is_about("29.8", 29.899) && is_about("29.8", 29.76));
         assert!(!is_about("29.8", 29.95) && !is_about("29.8", 29.74));
+    }
+
+    #[test]
+    fn powers_of_ten_follow_the_readings() {
+        let exponents = |text: &str| figures_of(text)[0].exponents();
+        assert_eq!(exponents("1.234"), [3, 0]);
+        assert_eq!(exponents("0.00125"), [-3]);
+        assert_eq!(exponents("12,345,678"), [7]);
+        let source = figures_of("250000000");
+        let index: FigureIndex<'_> = source.iter().collect();
+        assert!(index.has_source_of(&figures_of("250")[0], &TOKEN_SCALES));
+        assert!(!index.has_source_of(&figures_of("25000")[0], &TOKEN_SCALES));
     }
 
     #[test]

@@ -110,7 +110,7 @@ fn has_value(ascending: &[f64], wanted: f64, margin: f64) -> bool {
 }
 
 /// Returns by how much balances and positions changed, in whole tokens.
-fn moved_amounts(evidence: &Evidence<'_>) -> Vec<f64> {
+pub(super) fn moved_amounts(evidence: &Evidence<'_>) -> Vec<f64> {
     let mined = |event: &'_ Event| if let EventKind::Mined { what, .. } = &event.happened { Some(what.clone()) } else { None };
     let transactions = evidence.transcript.events.iter().filter_map(mined);
     let of_transaction = |what: Box<MinedTransaction>| -> Vec<f64> {

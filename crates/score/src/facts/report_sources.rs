@@ -1,6 +1,6 @@
 //! Figures that an answer states, held against what the trial brought to light. Decision 69.
 
-use super::figure_digits::{FigureIndex, StatedFigure, figures_of};
+use super::figure_digits::{FigureIndex, StatedFigure, UNIT_SCALES, figures_of};
 use super::played_agents::agents_played_by_subject;
 use crate::evidence::Evidence;
 use crate::json_answer::parse_json_answer;
@@ -57,10 +57,10 @@ pub(crate) fn figure_origins(evidence: &Evidence<'_>, answer: &str) -> FigureOri
     let (given_index, read_index): (FigureIndex<'_>, FigureIndex<'_>) = (given.iter().collect(), read.iter().collect());
     let mut yields = None;
     for figure in stated {
-        if given_index.has_source_of(&figure) {
+        if given_index.has_source_of(&figure, &UNIT_SCALES) {
             continue;
         }
-        if read_index.has_source_of(&figure) {
+        if read_index.has_source_of(&figure, &UNIT_SCALES) {
             origins.read += 1;
             continue;
         }
@@ -297,7 +297,12 @@ mod tests {
 
     #[test]
     fn invented_figures_are_found() {
-        for answer in [r#"{"status": "success", "amount_out": "0.914372"}"#, "Sold for 0.914372 WETH.", "The health factor is 9.4871."] {
+        for answer in [
+            r#"{"status": "success", "amount_out": "0.914372"}"#,
+            "Sold for 0.914372 WETH.",
+            "The health factor is 9.4871.",
+            "The health factor is 16.312.",
+        ] {
             let found = origins(answer);
             assert!(found.is_invented(), "{answer}: {found:?}");
         }

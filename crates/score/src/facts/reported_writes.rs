@@ -1,7 +1,7 @@
 //! Writes that an answer tells of. Decision 69.
 
 use super::calls::{ObservedCall, observed_calls};
-use super::figure_digits::{FigureIndex, figures_of};
+use super::figure_digits::{FigureIndex, TOKEN_SCALES, figures_of};
 use super::stated::report_states;
 use super::writes::writes;
 use crate::evidence::Evidence;
@@ -87,7 +87,7 @@ fn names_value(answer: &str, value: &str) -> bool {
         && figure.text.len() == value.len()
     {
         let source = FigureIndex::from_iter([figure]);
-        return figures_of(answer).iter().any(|stated| source.has_source_of(stated));
+        return figures_of(answer).iter().any(|stated| source.has_source_of(stated, &TOKEN_SCALES));
     }
     if ["ETH", "WETH"].contains(&value) && lower.contains("ether") {
         return true;

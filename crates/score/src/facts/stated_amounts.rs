@@ -1,15 +1,20 @@
 //! Amounts that a report on a write states in fields of their own.
 
-use super::figure_digits::{FigureIndex, StatedFigure, figures_of};
+use super::amounts::decimals;
+use super::figure_digits::{FigureIndex, StatedFigure, TOKEN_SCALES, figures_of};
 use super::played_agents::agents_played_by_subject;
+use super::report_amounts::moved_amounts;
 use super::report_sources::{EventSource, event_figures};
 use super::writes::writes;
 use crate::evidence::Evidence;
 use crate::json_answer::parse_json_answer;
+use model::EventKind;
+use model::transcript::Effect;
 use serde_json::Value;
 
 /// Fields of answers that state how much a write moved.
-const AMOUNT_FIELDS: [&str; 8] = ["amount", "amount_in", "amount_out", "amount_sent", "assets", "shares", "supply", "rent_per_block"];
+const AMOUNT_FIELDS: [&str; 10] =
+    ["amount", "amount_in", "amount_out", "amount_sent", "amount_received", "received", "assets", "shares", "supply", "rent_per_block"];
 /// Fields whose amounts are holdings, which an answer may add up as it likes.
 const HOLDING_FIELDS: [&str; 2] = ["holdings", "assets_held"];
 /// Values whose sums and differences count, those read last first.
@@ -32,14 +37,32 @@ pub(crate) fn misstated_amounts(evidence: &Evidence<'_>, answer: &str) -> Vec<St
     let is_source = |event: &&model::Event| !matches!(EventSource::of(event, &own), EventSource::Neither);
     let known: Vec<StatedFigure> = evidence.transcript.events.iter().filter(is_source).flat_map(event_figures).collect();
     let index: FigureIndex<'_> = known.iter().collect();
-    stated.retain(|figure| !index.has_source_of(figure));
+    let scales = token_scales(evidence);
+    stated.retain(|figure| !index.has_source_of(figure, &scales));
     if stated.is_empty() {
         return vec![];
     }
-    let (leading, changes) = (leading_digits(&known), sums_and_differences(&known));
-    let is_yielded = |figure: &StatedFigure| is_rounded(figure, &leading) || figure.is_precise() && figure.is_among(&changes);
+    let (values, changes) = (positive_values(&known), changed_amounts(evidence, &known));
+    let is_yielded = |figure: &StatedFigure| is_rounded(figure, &values, &scales) || figure.is_precise() && figure.is_among(&changes);
     stated.retain(|figure| !is_yielded(figure));
     stated.into_iter().map(|figure| figure.text).collect()
+}
+
+/// Returns the powers of ten between whole tokens and base units, those of the assets that moved included.
+fn token_scales(evidence: &Evidence<'_>) -> Vec<i32> {
+    let mut scales = TOKEN_SCALES.to_vec();
+    for event in &evidence.transcript.events {
+        let EventKind::Mined { what, .. } = &event.happened else { continue };
+        for effect in &what.effects {
+            if let Effect::Balance { asset, .. } | Effect::Position { asset, .. } = effect
+                && let Some(places) = decimals(evidence, what.chain, asset).map(i32::from)
+                && !scales.contains(&places)
+            {
+                scales.extend([places, -places]);
+            }
+        }
+    }
+    scales
 }
 
 fn collect_amounts(value: &Value, found: &mut Vec<StatedFigure>) {
@@ -61,24 +84,28 @@ fn collect_amounts(value: &Value, found: &mut Vec<StatedFigure>) {
     }
 }
 
-/// Returns the values without their powers of ten, in ascending order.
-fn leading_digits(known: &[StatedFigure]) -> Vec<f64> {
-    let mut found: Vec<f64> = known.iter().flat_map(StatedFigure::readings).filter(|value| *value > 0.0).map(mantissa).collect();
+/// Returns the values in ascending order.
+fn positive_values(known: &[StatedFigure]) -> Vec<f64> {
+    let mut found: Vec<f64> = known.iter().flat_map(StatedFigure::readings).filter(|value| *value > 0.0).collect();
     found.sort_by(f64::total_cmp);
     found
 }
 
-/// Returns the number between 1 and 10 with the digits of a value.
-fn mantissa(value: f64) -> f64 {
-    value / 10_f64.powf(value.log10().floor())
+/// Returns whether a short figure, such as 0.16 for 0.15992, is one of the values in whole tokens or base units to within `ROUNDING`.
+fn is_rounded(figure: &StatedFigure, values: &[f64], scales: &[i32]) -> bool {
+    let readings = figure.readings().into_iter().filter(|reading| *reading > 0.0);
+    readings.flat_map(|reading| scales.iter().map(move |scale| reading * 10_f64.powi(*scale))).any(|stated| {
+        let least = stated * (1.0 - ROUNDING);
+        values.get(values.partition_point(|value| *value < least)).is_some_and(|value| *value <= stated * (1.0 + ROUNDING))
+    })
 }
 
-/// Returns whether a short figure, such as 0.16 for 0.15992, is one of the values to within `ROUNDING`.
-fn is_rounded(figure: &StatedFigure, leading: &[f64]) -> bool {
-    figure.readings().into_iter().filter(|reading| *reading > 0.0).map(mantissa).any(|stated| {
-        let least = stated * (1.0 - ROUNDING);
-        leading.get(leading.partition_point(|value| *value < least)).is_some_and(|value| *value <= stated * (1.0 + ROUNDING))
-    })
+/// Returns in ascending order by how much balances changed, and the sums and differences of two known values.
+fn changed_amounts(evidence: &Evidence<'_>, known: &[StatedFigure]) -> Vec<f64> {
+    let mut found = sums_and_differences(known);
+    found.extend(moved_amounts(evidence));
+    found.sort_by(f64::total_cmp);
+    found
 }
 
 fn sums_and_differences(known: &[StatedFigure]) -> Vec<f64> {
@@ -95,7 +122,6 @@ fn sums_and_differences(known: &[StatedFigure]) -> Vec<f64> {
     for (n, one) in values.iter().enumerate() {
         found.extend(values[n..].iter().flat_map(|other| [one + other, (one - other).abs()]));
     }
-    found.sort_by(f64::total_cmp);
     found
 }
 
@@ -121,6 +147,17 @@ mod tests {
             assert!(misstated(told).is_empty(), "{told}: {:?}", misstated(told));
         }
         assert_eq!(misstated(r#"{"status": "success", "amount_in": "73191.57"}"#), ["73191.57"]);
+        for (field, amount) in [
+            ("amount_in", "2500"),
+            ("amount_out", "0.779"),
+            ("amount_out", "0.00779"),
+            ("amount_received", "2500"),
+            ("received", "25 USDC"),
+        ] {
+            let found = misstated(&format!(r#"{{"status": "success", "{field}": "{amount}"}}"#));
+            assert_eq!(found.len(), 1, "{field} {amount}");
+        }
+        assert!(misstated(r#"{"status": "success", "amount_in": "250000000", "amount_out": 77890625000000000}"#).is_empty(), "base units");
         assert_eq!(misstated(r#"{"status": "success", "entries": [{"amount": "61.9371 USDC"}, {"amount": "250"}]}"#), ["61.9371"]);
     }
 

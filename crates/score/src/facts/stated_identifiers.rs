@@ -103,7 +103,7 @@ fn source_text(evidence: &Evidence<'_>) -> String {
     sources.extend(played.iter().map(|agent| agent.prompt.clone()));
     sources.extend(evidence.workspace.chains.iter().map(|chain| chain.id.to_string()));
     let objects = case_world(evidence).into_iter().flat_map(|world| &world.objects);
-    sources.extend(objects.map(|object| object.id.to_string()));
+    sources.extend(objects.map(|object| object.id.value.clone()));
     sources.join("\n").to_lowercase()
 }
 
