@@ -1,5 +1,7 @@
 //! Acts of agents in a transcript, without the events the world added.
 
+use crate::evidence::Evidence;
+use crate::facts::skill_run::skill_run;
 use crate::facts::user_questions::asks_user;
 use model::rule::{ActionSelector, RequiredDecision};
 use model::transcript::{ReviewDecision, ToolAnswer};
@@ -18,6 +20,7 @@ pub(crate) struct AgentAct<'a> {
     pub answered: u32,
     pub done_ms: u64,
     pub by: &'a str,
+    pub depth: u32,
     /// The tool answered with an error.
     pub failed: bool,
     pub kind: ActKind<'a>,
@@ -89,6 +92,16 @@ impl<'a> AgentActs<'a> {
             }
         }
         Self { workspace, acts }
+    }
+
+    /// Returns the acts that the rules of a case are about. There `say` is an answer to the user: what an agent returns to the agent that
+    /// called it is none, but for the report of a skill.
+    pub(crate) fn of_case(evidence: &Evidence<'a>) -> Self {
+        let mut acts = Self::of(evidence.workspace, &evidence.transcript.events);
+        let report = skill_run(evidence).and_then(|run| run.report()).map(|(event, _)| event.n);
+        let reaches_user = |act: &AgentAct<'a>| act.depth == 0 || Some(act.event) == report;
+        acts.acts.retain(|act| !matches!(act.kind, ActKind::Say { .. }) || reaches_user(act));
+        acts
     }
 
     /// Returns the acts of one agent, plus all decisions without a delegation.

@@ -36,7 +36,7 @@ impl Scorer for ProhibitionsScorer {
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
-        let acts = AgentActs::of(evidence.workspace, &evidence.transcript.events);
+        let acts = AgentActs::of_case(evidence);
         if !acts.has_deeds() {
             return ScorerFinding::not_exercised();
         }

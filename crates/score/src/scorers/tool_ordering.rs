@@ -34,10 +34,10 @@ impl Scorer for ToolOrdering {
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
-        let acts = AgentActs::of(evidence.workspace, &evidence.transcript.events);
+        let (acts, case_acts) = (AgentActs::of(evidence.workspace, &evidence.transcript.events), AgentActs::of_case(evidence));
         let mut ordered = OrderedActs::default();
         for rule in &evidence.case.expect.rules {
-            for (act, broken) in ordered_acts(rule, &acts).unwrap_or_default() {
+            for (act, broken) in ordered_acts(rule, &case_acts).unwrap_or_default() {
                 ordered.enter(act.event);
                 if let Some(RuleOutcome::Broken { event, what }) = broken {
                     ordered.fault(act.event, event, format!("rule of the case at {}, {}: {what}", rule.at, rule.value));
