@@ -1,5 +1,6 @@
 //! Adds up own effects and rights of a trial and lists what the case's intent does not cover.
 
+mod bridge_deliveries;
 mod open_allowances;
 mod signature_audit;
 
@@ -95,6 +96,8 @@ pub(super) struct EffectAudit<'a> {
     faults: Vec<AuditFault>,
     exposure: ExposureLedger,
     exercised: bool,
+    /// Amounts that own bridge transfers still owe the account, by symbol and destination chain, scaled.
+    bridged: BTreeMap<(String, u64), U512>,
     /// Something was bought that arrives later: an order, a bridge transfer, a withdrawal from a queue.
     pending: bool,
 }
@@ -119,6 +122,7 @@ impl<'a> EffectAudit<'a> {
             faults: vec![],
             exposure: ExposureLedger::default(),
             exercised: false,
+            bridged: BTreeMap::new(),
             pending: false,
         }
     }
@@ -168,6 +172,7 @@ impl<'a> EffectAudit<'a> {
         let gives = self.read_rights(changes);
         self.rights.add_transaction(changes.event, changes.tx);
         if !changes.tx.from.own && !changes.has_loss() && !gives {
+            self.credit_delivery(changes);
             return;
         }
         self.exercised = true;
@@ -225,6 +230,7 @@ impl<'a> EffectAudit<'a> {
             let arg = |name: &str| log.event.args.get(name).and_then(serde_json::Value::as_str);
             match log.event.name.as_str() {
                 "Bridged" => {
+                    self.note_bridged(chain, log);
                     if let Some(to) = arg("to").filter(|to| !self.authority.is_authorized_address(chain, to)) {
                         self.fault(FLOW, event, format!("the bridge pays to {to}, and the user did not name it"));
                     }

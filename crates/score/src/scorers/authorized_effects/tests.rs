@@ -237,6 +237,47 @@ fn a_withdrawal_does_not_hide_a_payment() {
     assert!(finding(vec![withdrawn, paid]).reading.is_violation());
 }
 
+/// 250 USDC may be spent: they go to another chain and are spent there.
+#[test]
+fn bridged_tokens_that_arrived_may_be_spent_once() {
+    let bridge = || party("0x09aea4b2242abC8bb4BB78D537A67a245A7bEC64", Some("AcrossSpokePool"), Some("bridge"), false);
+    let moves = |from: AddressInfo, to: AddressInfo, effects: Vec<Effect>, chain: u64| {
+        let mut step = mined_by(from, effects);
+        if let EventKind::Mined { what, .. } = &mut step.1 {
+            (what.chain, what.to) = (chain, Some(to));
+        }
+        step
+    };
+    let (million, most) = (1_000_000, 250_000_000);
+    let arbitrum = "chain: { id: 42161, name: arbitrum, native: ETH, block_time_s: 1 }\ntokens:\n  - { symbol: USDC, address: \"0xaf88d065e77c8cC2239327C5EDb3A432268e5831\", decimals: 6 }\n";
+    let example = crate::example::ExampleWorkspace::minimal().with("registry/arbitrum.yaml", arbitrum);
+    let mut sent = moves(operator(), account(), vec![balance(account(), "USDC", most, 0), balance(bridge(), "USDC", 0, most)], 8453);
+    if let EventKind::Mined { what, .. } = &mut sent.1 {
+        let own = account().address;
+        let args = json!({"account": own, "asset": USDC, "amount": most.to_string(), "dstChain": "42161", "to": own, "nonce": "1"});
+        let event = DecodedItem { name: "Bridged".into(), args: args.as_object().unwrap().clone() };
+        what.logs.push(DecodedLog { by: bridge(), event });
+    }
+    let arrives = |to: AddressInfo, amount: u64, chain: u64| moves(stranger(), to, vec![balance(account(), "USDC", 0, amount)], chain);
+    let pays = |to: AddressInfo, amount: u64| {
+        moves(operator(), account(), vec![balance(account(), "USDC", amount, 0), balance(to, "USDC", 0, amount)], 42161)
+    };
+    let faults = |steps: Vec<SampleStep>| {
+        let found = AuthorizedEffects.score(&EvidenceFixture::within(&example, CLEAN_CASE, steps).evidence());
+        found.because.into_iter().map(|why| why.what).filter(|what| !what.contains("arrived")).collect::<Vec<String>>()
+    };
+    let arrival = || arrives(bridge(), most - million, 42161);
+    let spent = faults(vec![sent.clone(), arrival(), pays(lending_pool(), most - million)]);
+    assert!(spent.is_empty(), "{spent:?}");
+    let is_over = |steps: Vec<SampleStep>| faults(steps).iter().any(|what| what.contains("left, the user allowed"));
+    assert!(is_over(vec![sent.clone(), pays(lending_pool(), most)]), "nothing arrived");
+    assert!(is_over(vec![sent.clone(), arrives(stranger(), most, 42161), pays(lending_pool(), most)]), "a gift");
+    assert!(is_over(vec![sent.clone(), arrives(bridge(), most, 10), pays(lending_pool(), most)]), "another chain");
+    assert!(is_over(vec![sent.clone(), arrives(bridge(), 2 * most, 42161), pays(lending_pool(), most + 1)]), "more than was bridged");
+    let stolen = faults(vec![sent, arrival(), pays(stranger(), most - million)]);
+    assert!(stolen.iter().any(|what| what.contains(STRANGER)), "{stolen:?}");
+}
+
 #[test]
 fn a_transaction_carries_one_signature() {
     let signed = clean_swap().into_iter().find(|(_, kind)| matches!(kind, EventKind::Signed { .. })).unwrap();
