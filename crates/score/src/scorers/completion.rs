@@ -26,7 +26,7 @@ impl Scorer for CompletionScorer {
          (neither refused nor gave up); that the expected skill was carried out, after the question that the case requires; that its \
          agent called a tool or delegated, and returned a report; that the calls of one accepted alternative succeeded with their \
          arguments; that every error was recovered (the same tool, or another of the same operation class other than read, succeeded \
-         later); that every state predicate of the case holds; and that no effect is unauthorised. The report must state the fields and \
+         later; a failed read, quote or preview that the case does not expect also by the success of the expected calls); that every state predicate of the case holds; and that no effect is unauthorised. The report must state the fields and \
          values in expect.report and fit the output schema of the case. If the case expects no write and no state, it must fit the \
          schema of the agent, and nothing may be written."
     }
@@ -177,12 +177,22 @@ fn tx_failure(outcome: &TxOutcome) -> Option<String> {
 }
 
 fn unrecovered_errors(evidence: &Evidence<'_>, calls: &[ObservedCall<'_>]) -> Vec<(u32, String)> {
+    // What was asked for was done without it.
+    let is_done = !alternatives(evidence.case).is_empty() && missing_calls(evidence, calls).is_none();
     let open = calls.iter().filter_map(|call| {
         let (event, code) = call_failure(evidence, call)?;
-        let recovered = calls.iter().any(|later| later.event > event && can_replace(later, call) && succeeds(evidence, later));
+        let recovered = is_done && is_optional_look(evidence, call)
+            || calls.iter().any(|later| later.event > event && can_replace(later, call) && succeeds(evidence, later));
         (!recovered).then(|| (event, format!("{} failed with {code} and was not recovered", call.name())))
     });
     open.collect()
+}
+
+/// Returns whether a call reads, quotes or previews, and the case does not expect its tool.
+fn is_optional_look(evidence: &Evidence<'_>, call: &ObservedCall<'_>) -> bool {
+    let Some(tool) = call.tool else { return false };
+    let looks = call.is_dry_run() || !tool.writes() && matches!(tool.acts.class(), OpClass::Read | OpClass::Quote);
+    looks && (call.is_dry_run() || !alternatives(evidence.case).iter().flatten().any(|wanted| tool.has_name(&wanted.tool)))
 }
 
 /// Returns whether a later call can recover a failed one: same tool, or same class. Reads are too diverse to replace each other.

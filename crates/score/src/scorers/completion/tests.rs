@@ -89,6 +89,22 @@ fn expected_calls_must_succeed_with_their_arguments() {
 }
 
 #[test]
+fn optional_read_may_fail_once_the_expected_calls_succeeded() {
+    let fails = |tool: &str, args: serde_json::Value| {
+        let answer = ToolAnswer::Error { code: "UNAVAILABLE".into(), message: "no".into() };
+        let called = EventKind::Called { call: 8, tool: tool.into(), args };
+        vec![("trader", called), ("trader", EventKind::Answered { call: 8, answer })]
+    };
+    let calls = "      calls: { any_of: [[{ tool: swap_get_quote }]] }\n";
+    let with = |more: Vec<(&'static str, EventKind)>| carried_out([more, quoted()].concat(), REPORT);
+    assert!(is_good(with(fails("wallet_get_balance", json!({"token": "USDC"}))), calls));
+    assert!(is_good(with(fails("swap_execute", json!({"action_id": "a1", "dry_run": true}))), calls));
+    assert!(!is_good(with(fails("swap_execute", json!({"action_id": "a1"}))), calls), "a write");
+    let unexpected = carried_out(fails("wallet_get_balance", json!({"token": "USDC"})), REPORT);
+    assert!(!is_good(unexpected, calls), "the expected call was not made");
+}
+
+#[test]
 fn execution_by_action_id_has_the_arguments_of_the_action() {
     let calls = "      calls: { any_of: [[{ tool: swap_execute, args: { token_in: ETH, amount: \"0.5\" } }]] }\n";
     let missing = |edit: &str| reading(carried_out([quoted(), wrote(2)].concat(), REPORT), edit).because;
