@@ -13,6 +13,18 @@ use std::collections::BTreeSet;
 /// Ids from this one on stand for nothing else.
 const MIN_DISTINCT_ID: u64 = 100;
 
+/// Name of a chain that is a word of its own in English.
+const AMBIGUOUS_NAME: &str = "Base";
+/// Words before the name of a chain, in the languages of the suites.
+const PLACE_PREPOSITIONS: &[&str] = &[
+    "on", "to", "from", "at", "onto", "via", "auf", "von", "nach", "en", "desde", "hacia", "a", "sur", "vers", "depuis", "em", "na", "no",
+    "para", "su", "da", "на", "с", "в",
+];
+/// Words after "base" that make it a measure.
+const UNIT_WORDS: &[&str] = &["unit", "units", "fee", "fees", "currency", "point", "points"];
+/// Words after the name of a chain.
+const NETWORK_WORDS: &[&str] = &["chain", "network", "mainnet"];
+
 /// Returns what is wrong with the chains in an answer: its fields, or its text, name only chains that the trial did not touch.
 pub(crate) fn wrong_chain(evidence: &Evidence<'_>, answer: &str) -> Option<String> {
     let mut known = written_chains(evidence);
@@ -119,18 +131,27 @@ fn listed_chains(evidence: &Evidence<'_>, value: &Value) -> BTreeSet<u64> {
     }
 }
 
-/// Returns the chains that a text names with a capital letter. "Base" is a word, too.
+/// Returns the chains that a text names with a capital letter. "Base" is a word, too, so it counts where a preposition leads to it or a
+/// word for networks follows it.
 fn places_in_text(evidence: &Evidence<'_>, text: &str) -> BTreeSet<u64> {
-    let is_name = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_uppercase()) && *word != "Base";
-    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(is_name);
-    let chain = |word: &str| evidence.workspace.chains.iter().find(|chain| chain.name.eq_ignore_ascii_case(word));
-    words.filter_map(chain).map(|chain| chain.id).collect()
+    let words: Vec<&str> = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_one_of = |word: Option<&&str>, words: &[&str]| word.is_some_and(|word| words.contains(&word.to_lowercase().as_str()));
+    let is_place = |at: usize| {
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        is_one_of(before, PLACE_PREPOSITIONS) || is_one_of(words.get(at + 1), NETWORK_WORDS)
+    };
+    let is_name =
+        |at: &usize| words[*at].starts_with(|letter: char| letter.is_ascii_uppercase()) && (words[*at] != AMBIGUOUS_NAME || is_place(*at));
+    let chain = |at: usize| evidence.workspace.chains.iter().find(|chain| chain.name.eq_ignore_ascii_case(words[at]));
+    (0..words.len()).filter(is_name).filter_map(chain).map(|chain| chain.id).collect()
 }
 
-/// Returns the chains whose name stands in a text as a word of its own.
+/// Returns the chains whose name stands in a text as a word of its own, not as part of a name such as `base_fee`.
 fn chains_in_text(evidence: &Evidence<'_>, text: &str) -> BTreeSet<u64> {
-    let words: Vec<String> =
-        text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let all: Vec<String> = text.split(|letter: char| !is_part(letter)).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    let is_unit = |at: usize| all.get(at + 1).is_some_and(|next| UNIT_WORDS.contains(&next.as_str()));
+    let words: Vec<&String> = (0..all.len()).filter(|at| !is_unit(*at)).map(|at| &all[at]).collect();
     words.iter().filter_map(|word| evidence.workspace.chain(word)).map(|chain| chain.id).collect()
 }
 
@@ -153,4 +174,39 @@ fn chains_named_in(evidence: &Evidence<'_>, text: &str) -> BTreeSet<u64> {
 
 fn has_number(text: &str, wanted: &str) -> bool {
     text.split(|letter: char| !letter.is_ascii_digit()).any(|digits| digits == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::EvidenceFixture;
+    use crate::example::ExampleWorkspace;
+    use crate::sample_run::{answered, called, user};
+    use serde_json::json;
+
+    const OPTIMISM: &str = "chain: { id: 10, name: optimism, native: ETH, block_time_s: 2 }\ntokens: []\n";
+
+    /// Reports whether an answer is wrong after a read on one chain.
+    fn is_wrong(chain: &str, told: &serde_json::Value, answer: &str) -> bool {
+        let steps = vec![user("Show me my dollars."), called(1, "wallet_get_balance", json!({"chain": chain})), answered(1, told.clone())];
+        let example = ExampleWorkspace::minimal().with("registry/optimism.yaml", OPTIMISM);
+        let fixture = EvidenceFixture::within(&example, "price_before_trading", steps);
+        let mut case = fixture.case().clone();
+        case.intent.chains.clear();
+        wrong_chain(&Evidence { case: &case, ..fixture.evidence() }, answer).is_some()
+    }
+
+    #[test]
+    fn base_is_a_chain_after_a_preposition() {
+        let balance = json!({"balance": "1000", "base_fee": "7", "note": "in base units"});
+        for wrong in ["1,000 USDC are on Base.", "Sent to Base", "Auf Base liegen 1.000 USDC", "The Base network has it."] {
+            assert!(is_wrong("optimism", &balance, wrong), "{wrong}");
+        }
+        for right in ["Base fees are low.", "The Base amount is 1,000.", "1,000 USDC are on Optimism.", "Moved from Base to Optimism."] {
+            assert!(!is_wrong("optimism", &balance, right), "{right}");
+        }
+        assert!(!is_wrong("base", &balance, "1,000 USDC are on Base."));
+        assert!(is_wrong("base", &balance, "1,000 USDC are on Optimism."));
+        assert!(!is_wrong("optimism", &json!({"note": "The rest is on Base."}), "The rest is on Base."));
+    }
 }
