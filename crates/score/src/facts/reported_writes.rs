@@ -79,6 +79,8 @@ fn argument_values(key: &str, value: &Value) -> Vec<String> {
 }
 
 fn names_value(answer: &str, value: &str) -> bool {
+    // Texts state the size of a change without its sign.
+    let value = value.strip_prefix(['-', '+', '−']).unwrap_or(value);
     let lower = answer.to_lowercase();
     if value.starts_with("0x") && value.len() > 8 {
         return value.is_ascii() && lower.contains(&value[..6].to_lowercase());
@@ -123,6 +125,13 @@ mod tests {
         {
             assert!(is_silent(silent), "{silent}");
         }
+    }
+
+    #[test]
+    fn size_of_a_change_names_it_without_its_sign() {
+        assert!(names_value("custo de gas 0,31", "-0.31"));
+        assert!(names_value("-0.31 and no more", "+0.31"));
+        assert!(!names_value("custo de gas 0,32", "-0.31"));
     }
 
     #[test]
