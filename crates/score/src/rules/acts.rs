@@ -150,6 +150,7 @@ fn new_act<'a>(event: &'a Event, kind: ActKind<'a>) -> AgentAct<'a> {
         answered: event.n,
         done_ms: event.at_ms,
         by: &event.by,
+        depth: event.depth,
         failed: false,
         kind,
     }

@@ -4,6 +4,7 @@ use super::oracles::twin_role;
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, argument_match, output_format, scorer, tool_ordering};
 use crate::facts::asked_slots::asked_at;
 use crate::facts::calls::{alternatives, observed_calls, scored_calls};
+use crate::facts::denied_writes::denied_write;
 use crate::facts::extra_writes::extra_writes;
 use crate::facts::idle_trial::is_idle;
 use crate::facts::report_amounts::{KnownAmounts, StatedAmount, stated_amounts};
@@ -19,7 +20,8 @@ use crate::json_answer::parse_json_answer;
 use crate::rules::AgentActs;
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, ExpectedCall, SuiteKind};
-use model::{Event, EventKind, Reading, ScoreReason, ScorerId, Workspace, did_you_mean};
+use model::{Event, EventKind, Reading, ScoreReason, ScorerId, Transcript, Workspace, did_you_mean};
+use serde_json::Value;
 
 pub(super) struct CasePass;
 
@@ -51,9 +53,12 @@ impl Scorer for CasePass {
          sent, forbidden calls, rules, state predicates, assertions, output schema, skill and parameters, the required question, values \
          to carry over, no unauthorised effect, and no order on worse terms or with a longer deadline than are accepted. An answer that \
          the case expects must name something of what was written (an amount, an identifier or a name), may state no amount of a write \
-         in a field of its own that the trial does not yield, and may not state more figures of three or more digits without a source \
+         in a field of its own that the trial does not yield, no hash, address or identifier that only the agent names, may have no \
+         state in which nothing was done once the expected writes succeeded, and may not state more figures of three or more digits without a source \
          than with one (a tool's result; units of ten, rounding and one operation on known values are allowed), nor more amounts \
-         without a source than with one, compared by value, nor a place that the trial did not touch. The rubric is not part of it: \
+         without a source than with one, compared by value, nor a place that the trial did not touch. Earlier \
+         answers that are no question or plan are held to the same, by what had happened until then. In rules `say` is an answer to \
+         the user. The rubric is not part of it: \
          judged has it. Where the case names an output schema, a trial that ends with a question or a refusal in plain words lacks the \
          answer; only where the schema accepts an answer that declines, a refusal, or a question that also says why, stands for it. A \
          part that was not exercised does not count against the trial. A trial without an exercised part is not exercised, nor is a \
