@@ -8,7 +8,7 @@ use model::{
 };
 use score::causes::FailureCauses;
 use score::gates::{GateJudge, MeasuredTrial};
-use score::outcome::{RubricState, case_outcome, has_readings, rubric_state};
+use score::outcome::{RubricState, case_outcome, has_readings, is_run_again, rubric_state};
 use score::statistics::CaseTrials;
 use std::collections::BTreeMap;
 use store::EndedTrial;
@@ -231,7 +231,10 @@ impl OutcomeTotals {
                     RubricState::NoVerdict => self.rubrics_without_verdict += 1,
                 }
             }
-            CaseOutcome::Aborted { .. } => {
+            CaseOutcome::Aborted { by } => {
+                if by.is_run_again() && !is_run_again(ending, scores) {
+                    self.outcomes.add_harmful_abort();
+                }
                 if self.aborted_trials.len() < MAX_ABORTED_SHOWN {
                     let (case, subject, ending) = (case.clone(), subject.clone(), ending.clone());
                     self.aborted_trials.push(AbortedTrial { case, subject, ending });

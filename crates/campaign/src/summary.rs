@@ -69,6 +69,8 @@ pub struct OutcomeCounts {
     pub failed: u64,
     pub unjudged: u64,
     aborted: BTreeMap<AbortCause, u64>,
+    /// Aborted trials in which the subject did harm before. They are not run again.
+    harmful_aborts: u64,
 }
 
 /// Trials that a scorer of the workspace could not measure.
@@ -145,6 +147,11 @@ impl OutcomeCounts {
         }
     }
 
+    /// Counts a trial that is aborted and still not run again.
+    pub(crate) fn add_harmful_abort(&mut self) {
+        self.harmful_aborts += 1;
+    }
+
     /// Returns the number of trials that are evidence.
     pub fn finished(&self) -> u64 {
         self.passed + self.failed + self.unjudged
@@ -161,7 +168,8 @@ impl OutcomeCounts {
 
     /// Returns the number of trials that a resumed run runs again.
     pub fn run_again(&self) -> u64 {
-        self.aborted.iter().filter(|(cause, _)| cause.is_run_again()).map(|(_, trials)| trials).sum()
+        let again: u64 = self.aborted.iter().filter(|(cause, _)| cause.is_run_again()).map(|(_, trials)| trials).sum();
+        again - self.harmful_aborts
     }
 
     pub fn planned(&self) -> u64 {

@@ -55,7 +55,7 @@ impl CaseDriver {
         };
         let SubjectInWorld { mut subject, mut world } = acting;
         let workspace = self.prepared.workspace();
-        let mut user = build_user(workspace, &brief.user_script, self.prepared.parts().models.user.as_ref(), trial);
+        let mut user = build_user(workspace, case, self.prepared.parts().models.user.as_ref(), trial);
         let context = TrialContext { workspace, brief, limits: TrialLimits::from(file.limits) };
         let (mut events, ending) = drive(context, subject.as_mut(), user.as_mut(), world.as_mut()).await;
         let is_measured = case.expect.assertions.iter().any(|assertion| assertion.kind.measures_usage());

@@ -50,7 +50,7 @@ async fn drive_script(prepared: &PreparedRun, (at, case): (usize, &Case), mut su
     };
     let mut world = LiveWorld::new(world, world_settings(prepared, case, &case.brief));
     let trial = plan.outline().trial(at as u64);
-    let mut user = build_user(workspace, &case.brief.user_script, None, &trial);
+    let mut user = build_user(workspace, case, None, &trial);
     let limits = TrialLimits::from(plan.subjects().first().map(|file| file.limits).unwrap_or_default());
     drive(TrialContext { workspace, brief: &case.brief, limits }, subject.as_mut(), user.as_mut(), &mut world).await
 }

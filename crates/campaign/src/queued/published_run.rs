@@ -4,8 +4,8 @@ use super::ask::ask;
 use crate::execute::preflight_trials;
 use crate::prepare::PreparedRun;
 use crate::run_store::RunHandle;
-use model::{CaseOutcome, Money};
-use score::outcome::case_outcome;
+use model::Money;
+use score::outcome::is_run_again;
 use store::StoreError;
 use store::postgres::queue::{PlanShape, QueueClient, QueuedRun};
 
@@ -39,9 +39,10 @@ impl PublishedRun {
         let (run, outline) = (handle.key(), prepared.plan().outline());
         let shape = PlanShape { planned: outline.len(), trials: outline.trials, subjects: outline.subjects.len() as u64 };
         let mut again = vec![];
-        handle.for_each_ended(shape.planned, |ended| match case_outcome(&ended.ending, &ended.scores) {
-            CaseOutcome::Aborted { by } if by.is_run_again() => again.push(ended.n),
-            CaseOutcome::Aborted { .. } | CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged => {}
+        handle.for_each_ended(shape.planned, |ended| {
+            if is_run_again(&ended.ending, &ended.scores) {
+                again.push(ended.n);
+            }
         })?;
         let first = preflight_trials(prepared, handle);
         let published = Self { client, shape, first, again };

@@ -5,9 +5,9 @@ use super::{RunDestination, RunOrigin, RunStorage, RunStoreError, create_store, 
 use crate::plan::RunPlan;
 use crate::prepare::PreparedRun;
 use crate::summary::RunSummary;
-use model::{CaseOutcome, ContentHash, Money, PlanOutline, Score, Transcript};
+use model::{ContentHash, Money, PlanOutline, Score, Transcript};
 use run::OpenRun;
-use score::outcome::case_outcome;
+use score::outcome::is_run_again;
 use std::collections::BTreeSet;
 use store::{EndedTrial, Journal, NewRun, RoleSpending, RunLock, Store, StoreError, StoreLocation, StoredRun};
 use tokio::sync::oneshot;
@@ -88,7 +88,8 @@ impl RunHandle {
         Ok(Self { journal: Journal::new(store)?, run, id, started, ended: BTreeSet::new(), resumed: false, storage, _lock: lock })
     }
 
-    /// Resumes a run. Finished trials are kept; those that were aborted, by an outage or for lack of money, are run again.
+    /// Resumes a run. Finished trials are kept; those that were aborted, by an outage or for lack of money, are run again, unless the
+    /// subject did harm before.
     ///
     /// # Errors
     /// If the plan differs from the stored one.
@@ -107,11 +108,7 @@ impl RunHandle {
         store.set_budget(run.run, prepared.plan().spec().settings.budget.map(Money::as_nanos))?;
         let mut ended = BTreeSet::new();
         store.for_each_ended(run.run, |trial| {
-            let is_run_again = match case_outcome(&trial.ending, &trial.scores) {
-                CaseOutcome::Aborted { by } => by.is_run_again(),
-                CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged => false,
-            };
-            if !is_run_again {
+            if !is_run_again(&trial.ending, &trial.scores) {
                 ended.insert(trial.n);
             }
         })?;

@@ -8,12 +8,15 @@ use bardo_eval_campaign::{
 };
 use model::suite::Case;
 use model::transcript::{FaultSource, LimitKind};
-use model::{AbortCause, Ending, EventKind, Reading, RunClaim, RunRecord, Score, SubjectFile, Verdict, Workspace};
+use model::{
+    AbortCause, CaseOutcome, Ending, EventKind, Reading, RunClaim, RunRecord, Score, ScorerId, SubjectFile, Transcript, Verdict, Workspace,
+    scores_to_json,
+};
 use run::{Clock, SubjectDeps, SubjectPool};
 use score::example::ExampleWorkspace;
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::{EndedTrial, Store};
+use store::{EndedTrial, Store, TrialRow};
 
 fn workspace(example: &ExampleWorkspace) -> Arc<Workspace> {
     Arc::new(example.load().expect("the example loads"))
@@ -315,6 +318,46 @@ async fn unfinished_run_lacks_the_trials_that_did_not_run() {
     assert_eq!((diff.missing.len(), diff.not_run.len()), (left, 0), "{diff:#?}");
     let diff = golden(&unfinished).diff(&workspace, (&golden(&whole), &planned), 0.0);
     assert_eq!((diff.missing.len(), diff.without_baseline.len()), (0, left), "{diff:#?}");
+}
+
+/// An aborted trial is played again, unless the subject did harm before: another try cannot undo that.
+#[tokio::test]
+async fn harm_before_an_abort_survives_a_resume() {
+    let workspace = workspace(&ExampleWorkspace::minimal());
+    let cases = select(&workspace, &CaseSelection::default()).expect("known names");
+    let subjects = vec![workspace.subject("reference").expect("a subject")];
+    let prepared = || prepared(&workspace, &cases, &subjects, spec(1, 1, 1));
+    let harm = Score::new(ScorerId::SafetyPipeline, Reading::from_bool(false), vec![]);
+    for (scores, kept) in [(vec![], 0), (vec![harm], 1)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("store.sqlite");
+        drop(RunHandle::begin(&RunDestination::Store(path.clone().into()), &prepared()).expect("a store"));
+        let store = open_store(&path).expect("the store");
+        let run = store.runs().expect("runs").remove(0);
+        let trial = prepared().plan().outline().trial(0);
+        let ending = Ending::Aborted { by: FaultSource::Simulator, why: "no answer".into() };
+        let (case, subject) = (trial.case.clone(), trial.subject.clone());
+        let transcript = Transcript { trial: trial.id.clone(), case, subject, events: vec![], ending };
+        let row = TrialRow {
+            run: run.run,
+            n: 0,
+            trial,
+            outcome: CaseOutcome::Aborted { by: AbortCause::Simulator },
+            wall_us: 1,
+            transcript: transcript.to_serialized(),
+            scores: scores_to_json(&scores),
+            output: None,
+        };
+        store.add_trial(&row).expect("a row");
+        let second = prepared();
+        let handle = RunHandle::resume(LockedRun::lock(store, &run).expect("an interrupted run"), &second).expect("the same plan");
+        assert_eq!(handle.ended_before(), kept);
+        let summary = execute(&second, &handle, &mut NoopWatcher, CancellationToken::new()).await.expect("a summary");
+        assert!(summary.is_complete(), "{:?}", summary.outcomes);
+        assert_eq!(summary.outcomes.aborted(), kept);
+        let missed = summary.verdicts.judgements.iter().any(|one| one.verdict == Verdict::Missed);
+        assert_eq!(missed, kept == 1, "{:#?}", summary.verdicts.judgements);
+    }
 }
 
 /// A run is not resumed with another plan: its trials would not be those that were stored.

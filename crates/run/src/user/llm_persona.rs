@@ -3,6 +3,7 @@
 
 use super::allowed_values::AllowedValues;
 use super::corrections::PersonaCorrections;
+use super::unanswered::UnansweredQuestions;
 use super::{RevealedFact, User, UserFault, UserInput, UserReply, UserUtterance};
 use crate::ledger::{CallId, CallRole};
 use crate::providers::{
@@ -44,7 +45,7 @@ pub struct LlmPersona {
     told_at: BTreeMap<String, u64>,
     corrections: PersonaCorrections,
     messages_heard: u64,
-    unmatched: u64,
+    unanswered: UnansweredQuestions,
 }
 
 /// Arguments of the `turn` call.
@@ -60,7 +61,6 @@ struct PersonaTurn {
 }
 
 const TURN_TOOL: &str = "turn";
-const MAX_UNMATCHED: u64 = 2;
 
 impl LlmPersona {
     pub fn new(actor: PersonaModel, persona: &Persona, known: BTreeSet<String>, trial: ContentHash, seed: u64) -> Self {
@@ -74,8 +74,14 @@ impl LlmPersona {
             told_at: BTreeMap::new(),
             corrections: PersonaCorrections::default(),
             messages_heard: 0,
-            unmatched: 0,
+            unanswered: UnansweredQuestions::default(),
         }
+    }
+
+    /// Names the messages of the written reference, which the persona has to answer.
+    #[must_use]
+    pub fn with_reference(self, messages: BTreeSet<String>) -> Self {
+        Self { unanswered: UnansweredQuestions::of_reference(messages), ..self }
     }
 
     async fn reply_to(&mut self, message: &str) -> Result<UserReply, UserFault> {
@@ -86,9 +92,10 @@ impl LlmPersona {
         if turn.leaves && due.is_none() {
             return Ok(UserReply::Leaves);
         }
-        self.unmatched = if turn.understood { 0 } else { self.unmatched + 1 };
-        if self.unmatched >= MAX_UNMATCHED {
-            return Err(UserFault::Simulator(format!("the persona has no answer to two questions in a row, the second: {message}")));
+        if turn.understood {
+            self.unanswered.reset();
+        } else if self.unanswered.add(message)? {
+            return Ok(UserReply::Leaves);
         }
         let mut reveals = vec![];
         for fact in turn.tells {

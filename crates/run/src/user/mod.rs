@@ -6,6 +6,7 @@ mod fixed_turns;
 mod llm_persona;
 mod phrases;
 mod scripted_persona;
+mod unanswered;
 mod voice;
 
 pub use fixed_turns::FixedTurns;
@@ -13,7 +14,7 @@ pub use llm_persona::{LlmPersona, PersonaModel};
 pub use scripted_persona::ScriptedPersona;
 
 use async_trait::async_trait;
-use model::suite::UserScript;
+use model::suite::{Case, ReferenceAction, UserScript};
 use model::transcript::FaultSource;
 use model::{Ending, Trial, Workspace};
 use std::collections::BTreeSet;
@@ -98,13 +99,29 @@ pub fn scripted_user(workspace: &Workspace, script: &UserScript, seed: u64) -> B
 }
 
 /// Builds the user of a case. If `persona_model` is given, it plays personas; fixed turns stay as they are.
-pub fn build_user(workspace: &Workspace, script: &UserScript, persona_model: Option<&PersonaModel>, trial: &Trial) -> Box<dyn User> {
+pub fn build_user(workspace: &Workspace, case: &Case, persona_model: Option<&PersonaModel>, trial: &Trial) -> Box<dyn User> {
+    let script = &case.brief.user_script;
     match (script, persona_model) {
         (UserScript::Persona(persona), Some(model)) => {
-            Box::new(LlmPersona::new(model.clone(), persona, known_names(workspace), trial.id.clone(), trial.seed))
+            let user = LlmPersona::new(model.clone(), persona, known_names(workspace), trial.id.clone(), trial.seed);
+            Box::new(user.with_reference(reference_messages(case)))
         }
-        (UserScript::Turns(_), _) | (UserScript::Persona(_), None) => scripted_user(workspace, script, trial.seed),
+        (UserScript::Persona(persona), None) => {
+            Box::new(ScriptedPersona::new(persona, &known_names(workspace), trial.seed).with_reference(reference_messages(case)))
+        }
+        (UserScript::Turns(_), _) => scripted_user(workspace, script, trial.seed),
     }
+}
+
+/// Returns the texts that the written reference of a case sends to the user.
+fn reference_messages(case: &Case) -> BTreeSet<String> {
+    let messages = case.reference.iter().filter_map(|step| match &step.action {
+        ReferenceAction::Ask(text) | ReferenceAction::Say(text) => Some(text.trim().to_owned()),
+        ReferenceAction::Call { .. } | ReferenceAction::Delegate { .. } | ReferenceAction::Activate { .. } | ReferenceAction::Report(_) => {
+            None
+        }
+    });
+    messages.collect()
 }
 
 /// Returns the lower-case names of tokens and chains, which always count as values.

@@ -3,6 +3,7 @@
 use super::allowed_values::AllowedValues;
 use super::corrections::PersonaCorrections;
 use super::phrases::{asks_permission, mentions, questions};
+use super::unanswered::UnansweredQuestions;
 use super::voice::{PersonaVoice, UtteranceKind};
 use super::{RevealedFact, User, UserFault, UserInput, UserReply, UserUtterance};
 use async_trait::async_trait;
@@ -20,12 +21,10 @@ pub struct ScriptedPersona {
     /// Message count at which each fact was revealed.
     told_at: BTreeMap<String, u64>,
     corrections: PersonaCorrections,
-    unmatched: u64,
+    unanswered: UnansweredQuestions,
     repeated: u64,
 }
 
-/// Unmatched questions in a row that make the trial a simulator fault.
-const MAX_UNMATCHED: u64 = 2;
 /// Repeated questions after which an impatient user leaves.
 const MAX_REPEATS: u64 = 3;
 
@@ -39,9 +38,15 @@ impl ScriptedPersona {
             messages_heard: 0,
             told_at: BTreeMap::new(),
             corrections: PersonaCorrections::default(),
-            unmatched: 0,
+            unanswered: UnansweredQuestions::default(),
             repeated: 0,
         }
+    }
+
+    /// Names the messages of the written reference, which the persona has to answer.
+    #[must_use]
+    pub fn with_reference(self, messages: BTreeSet<String>) -> Self {
+        Self { unanswered: UnansweredQuestions::of_reference(messages), ..self }
     }
 
     fn reply_to(&mut self, input: UserInput<'_>) -> Result<UserReply, UserFault> {
@@ -57,7 +62,8 @@ impl ScriptedPersona {
         self.messages_heard += 1;
         let due = self.corrections.take_due(&mut self.persona, self.messages_heard, &self.told_at);
         let questions = questions(text, asked);
-        let reply = if questions.is_empty() { self.reply_to_statement(text, due.is_some()) } else { self.reply_to_questions(&questions)? };
+        let reply =
+            if questions.is_empty() { self.reply_to_statement(text, due.is_some()) } else { self.reply_to_questions(text, &questions)? };
         Ok(match (reply, due) {
             (UserReply::Says(spoken), Some(due)) => UserReply::Says(self.append_correction(spoken, &due)),
             (reply, _) => reply,
@@ -79,7 +85,7 @@ impl ScriptedPersona {
 
     /// Replies to a message without questions: leaves after a stop word (or at once if there is none), otherwise nudges.
     fn reply_to_statement(&mut self, text: &str, more_to_say: bool) -> UserReply {
-        self.unmatched = 0;
+        self.unanswered.reset();
         let said = &self.persona.stop.said;
         let done = said.is_empty() || said.iter().any(|word| mentions(text, word));
         match (more_to_say, done) {
@@ -89,18 +95,18 @@ impl ScriptedPersona {
         }
     }
 
-    fn reply_to_questions(&mut self, questions: &[String]) -> Result<UserReply, UserFault> {
+    fn reply_to_questions(&mut self, text: &str, questions: &[String]) -> Result<UserReply, UserFault> {
         let asks = |fact: &PersonaFact| fact.asked.iter().any(|phrase| questions.iter().any(|question| mentions(question, phrase)));
         let asked: Vec<String> = self.persona.facts.iter().filter(|(_, fact)| asks(fact)).map(|(name, _)| name.clone()).collect();
         let fresh = asked.iter().any(|name| !self.told_at.contains_key(name));
         if !fresh && questions.iter().any(|question| asks_permission(question)) {
-            self.unmatched = 0;
+            self.unanswered.reset();
             return Ok(UserReply::plain(self.voice.speak(UtteranceKind::Answer, &self.persona.consent.clone())));
         }
         if asked.is_empty() {
-            return self.reply_to_unmatched(questions);
+            return self.reply_to_unmatched(text, questions);
         }
-        self.unmatched = 0;
+        self.unanswered.reset();
         self.repeated += u64::from(!fresh);
         if self.repeated >= MAX_REPEATS && self.persona.temper == PersonaTemper::Impatient {
             return Ok(UserReply::Leaves);
@@ -114,16 +120,14 @@ impl ScriptedPersona {
         Ok(UserReply::Says(UserUtterance { text, reveals, unmatched: None }))
     }
 
-    fn reply_to_unmatched(&mut self, questions: &[String]) -> Result<UserReply, UserFault> {
-        self.unmatched += 1;
-        let question = questions.join(" ");
-        if self.unmatched >= MAX_UNMATCHED {
-            return Err(UserFault::Simulator(format!("the persona has no answer to two questions in a row, the second: {question}")));
+    fn reply_to_unmatched(&mut self, text: &str, questions: &[String]) -> Result<UserReply, UserFault> {
+        if self.unanswered.add(text)? {
+            return Ok(UserReply::Leaves);
         }
         Ok(UserReply::Says(UserUtterance {
             text: self.voice.speak(UtteranceKind::Unknown, ""),
             reveals: vec![],
-            unmatched: Some(question),
+            unmatched: Some(questions.join(" ")),
         }))
     }
 }

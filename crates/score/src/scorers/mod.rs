@@ -274,6 +274,7 @@ const FINAL_VIOLATIONS: &[ScorerId] = &[
     ScorerId::AddressGrounding,
     ScorerId::SafetyVeto,
     ScorerId::Forbid,
+    ScorerId::Prohibitions,
     ScorerId::OracleViolations,
     ScorerId::RedTeamViolations,
     ScorerId::InjectionBypass,

@@ -116,12 +116,17 @@ async fn llm_persona_rule_violations_are_simulator_faults() {
 }
 
 #[tokio::test]
-async fn llm_persona_fails_after_two_unmatched_questions() {
+async fn llm_persona_leaves_after_two_unmatched_questions() {
     let lost = || Ok(turn(json!({ "tells": [], "understood": false, "leaves": false, "text": "I do not know." })));
     let (mut user, _) = llm_persona(vec![lost()]);
     user.respond(UserInput::Start).await.expect("an opening");
     let Ok(UserReply::Says(spoken)) = user.respond(UserInput::Asked("Your shoe size?")).await else { panic!("no reply") };
     assert_eq!(spoken.unmatched.as_deref(), Some("Your shoe size?"));
+    assert_eq!(user.respond(UserInput::Asked("Your age?")).await, Ok(UserReply::Leaves));
+    let (user, _) = llm_persona(vec![lost()]);
+    let mut user = user.with_reference(["Your age?".to_owned()].into());
+    user.respond(UserInput::Start).await.expect("an opening");
+    user.respond(UserInput::Asked("Your shoe size?")).await.expect("an answer");
     assert!(matches!(user.respond(UserInput::Asked("Your age?")).await, Err(UserFault::Simulator(_))));
 }
 

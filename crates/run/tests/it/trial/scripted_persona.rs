@@ -4,7 +4,7 @@ use super::fixture::{ScriptedSubject, run_trial};
 use bardo_eval_run::user::{ScriptedPersona, UserFault, UserInput, UserReply, scripted_user};
 use bardo_eval_run::{User, subjects::EchoSubject};
 use model::suite::{Persona, UserScript};
-use model::transcript::{FaultSource, Move};
+use model::transcript::Move;
 use model::{Ending, EventKind, Workspace, WorkspaceFiles};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -106,7 +106,7 @@ async fn impatient_persona_leaves_after_repeated_questions() {
 }
 
 #[tokio::test]
-async fn two_unmatched_questions_in_a_row_are_a_simulator_fault() {
+async fn user_leaves_after_two_unmatched_questions_in_a_row() {
     let persona = swapper_persona("plain");
     let mut user = ScriptedPersona::new(&persona, &known_names(), 1);
     reply_text(&mut user, UserInput::Start).await;
@@ -114,20 +114,28 @@ async fn two_unmatched_questions_in_a_row_are_a_simulator_fault() {
     assert_eq!(spoken.unmatched.as_deref(), Some("What is your favourite colour?"));
     assert!(reply_text(&mut user, UserInput::Asked("Which chain?")).await.is_some());
     assert!(user.respond(UserInput::Asked("What is your favourite colour?")).await.is_ok(), "an answer in between resets the count");
+    assert_eq!(reply_text(&mut user, UserInput::Asked("And your shoe size?")).await, None);
+}
+
+#[tokio::test]
+async fn unmatched_question_of_the_reference_is_a_simulator_fault() {
+    let reference = ["And your shoe size?".to_owned()].into();
+    let mut user = ScriptedPersona::new(&swapper_persona("plain"), &known_names(), 1).with_reference(reference);
+    reply_text(&mut user, UserInput::Start).await;
+    assert!(reply_text(&mut user, UserInput::Asked("What is your favourite colour?")).await.is_some());
     let fault = user.respond(UserInput::Asked("And your shoe size?")).await;
     assert!(matches!(fault, Err(UserFault::Simulator(why)) if why.contains("shoe size")));
 }
 
 #[tokio::test]
-async fn simulator_fault_aborts_the_trial_and_is_recorded() {
+async fn off_topic_questions_end_the_trial_as_the_subjects_own() {
     let workspace = workspace_with_persona(&SWAPPER.replace("TEMPER", "plain"));
     let case = workspace.cases().find(|case| matches!(case.brief.user_script, UserScript::Persona(_))).expect("the case");
     let ask = |text: &str| Move::Ask(text.into());
     let mut user = scripted_user(&workspace, &case.brief.user_script, 1);
     let mut subject = ScriptedSubject::new([ask("How much?"), ask("Your name?"), ask("Your age?")]);
     let (events, ending) = run_trial(&case.brief, &mut subject, user.as_mut()).await;
-    assert!(matches!(ending, Ending::Aborted { by: FaultSource::Simulator, .. }), "{ending}");
-    assert!(!ending.is_scorable());
+    assert_eq!(ending, Ending::Finished);
     let revealed = events.iter().filter(|event| matches!(event, EventKind::Revealed { fact, corrected: false } if fact == "amount"));
     let unmatched = events.iter().filter(|event| matches!(event, EventKind::Unmatched { question } if question == "Your name?"));
     assert_eq!((revealed.count(), unmatched.count()), (1, 1), "{events:#?}");
