@@ -85,6 +85,7 @@ fn own_gates_come_last_and_are_marked() {
             "oracle_violations",
             "prohibitions",
             "flow_case_pass_rate",
+            "flow_behavioral_invariants",
             "skill_case_pass_rate",
             "judged_quality",
             "authorized_effects",
