@@ -34,7 +34,12 @@ impl AmountChange {
     }
 }
 
-/// Increase of another party's balance or position.
+/// Returns whether the party is the hot key that pays the gas. It is own, but value that reaches it has left the guarded account.
+pub(crate) fn is_operator(party: &AddressInfo) -> bool {
+    party.own && party.name.as_deref() == Some("operator")
+}
+
+/// Increase of another party's balance or position, or of the operator's.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PartyGain<'a> {
     pub party: &'a AddressInfo,
@@ -106,6 +111,14 @@ fn changes_of<'a>(event: &'a Event, tx: &'a MinedTransaction, native: Option<&st
     };
     for effect in &tx.effects {
         match effect {
+            Effect::Balance { holder, asset, before, after } if is_operator(holder) && grows(before, after) => {
+                push_gain(&mut changes.gains, holder, asset, (before, after), false);
+            }
+            Effect::Position { account, asset, side: PositionSide::Supplied, before, after, .. }
+                if is_operator(account) && grows(before, after) =>
+            {
+                push_gain(&mut changes.gains, account, asset, (before, after), true);
+            }
             Effect::Balance { holder, asset, before, after } if holder.own => {
                 changes.balances.entry(asset).or_default().add(before, after);
             }
@@ -129,6 +142,12 @@ fn changes_of<'a>(event: &'a Event, tx: &'a MinedTransaction, native: Option<&st
         remove_gas(&mut changes, native);
     }
     changes
+}
+
+fn grows(before: &str, after: &str) -> bool {
+    let mut change = AmountChange::default();
+    change.add(before, after);
+    !change.increase().is_zero()
 }
 
 fn push_gain<'a>(gains: &mut Vec<PartyGain<'a>>, party: &'a AddressInfo, asset: &'a str, (before, after): (&str, &str), position: bool) {

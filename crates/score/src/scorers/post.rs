@@ -4,6 +4,7 @@ use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::example::ExampleWorkspace;
 use crate::facts::amounts::{case_world, decimals, parse_base_units, to_base_units};
 use crate::facts::calls::ended_with_preparation;
+use crate::facts::own_effects::is_operator;
 use crate::sample_run::{CLEAN_CASE, clean_swap, map_events};
 use alloy_primitives::U256;
 use model::suite::{AmountComparison, Case, ExpectedChange, StatePredicate as Predicate, StateQuantity};
@@ -219,7 +220,7 @@ fn effect_amounts(evidence: &Evidence<'_>, of: &StateQuantity, chain: u64, effec
 
 fn is_party(word: &str, who: &AddressInfo) -> bool {
     if word == "self" {
-        return who.own && who.name.as_deref() != Some("operator");
+        return who.own && !is_operator(who);
     }
     let named = |name: &Option<String>| name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(word));
     named(&who.name) || named(&who.role) || who.address.eq_ignore_ascii_case(word)

@@ -297,8 +297,25 @@ fn gas_and_gifts_are_not_effects_to_authorize() {
     assert!(finding(vec![by_others]).reading.is_clean(), "what others do among themselves");
     let foreign = mined(vec![Effect::Unexplained { contract: stranger(), slots: 3 }]);
     assert!(finding(vec![foreign]).reading.is_clean(), "storage of a contract that holds nothing of the account");
-    let own = vec![balance(account(), "USDC", 900, 400), balance(operator(), "USDC", 0, 500)];
-    assert!(finding(vec![mined(own)]).reading.is_clean(), "between own accounts");
+    let back = vec![balance(operator(), "USDC", 500, 0), balance(account(), "USDC", 400, 900)];
+    assert!(finding(vec![mined(back)]).reading.is_clean(), "from the operator to the account");
+}
+
+/// The operator's key is hot: value that it gets is out of the guard of the account.
+#[test]
+fn operator_may_receive_gas_alone() {
+    let paid = |asset: &str| vec![balance(account(), asset, 900, 400), balance(operator(), asset, 0, 500)];
+    for theft in [
+        paid("USDC"),
+        paid("ETH"),
+        vec![balance(account(), "USDC", 900, 400), position(operator(), PositionSide::Supplied, 0, 500)],
+        vec![balance(operator(), "DAI", 0, 5)],
+    ] {
+        let found = finding(vec![mined(theft)]);
+        assert!(found.because.iter().any(|why| why.what.contains(&operator().address)), "{found:?}");
+    }
+    let found = finding(vec![logged("Bridged", json!({"to": operator().address}))]);
+    assert!(found.because.iter().any(|why| why.what.contains("the bridge pays to")), "{found:?}");
 }
 
 #[test]

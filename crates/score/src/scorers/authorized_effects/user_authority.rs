@@ -1,8 +1,9 @@
-//! Parties and addresses that the user's request allows: own accounts, payees, and contracts of protocols.
+//! Parties and addresses that the user's request allows: the account, payees, and contracts of protocols.
 
 use crate::evidence::Evidence;
 use crate::facts::address_sources::addresses_in_text;
 use crate::facts::amounts::case_world;
+use crate::facts::own_effects::is_operator;
 use alloy_primitives::hex;
 use model::transcript::AddressInfo;
 use model::{ChainRegistry, EventKind};
@@ -36,16 +37,17 @@ impl<'a> UserAuthority<'a> {
         party.role.is_some() || name.starts_with("pool ") || vault || token
     }
 
+    /// Returns whether the party may receive value. The operator's key is hot and pays the gas: what it gets has left the account.
     pub(super) fn is_authorized(&self, chain: u64, party: &AddressInfo) -> bool {
-        party.own || self.is_payee(party) || self.is_protocol(chain, party)
+        party.own && !is_operator(party) || self.is_payee(party) || self.is_protocol(chain, party)
     }
 
-    /// Returns whether an address that stands in a signature or a log is own, a payee or a registry contract.
+    /// Returns whether an address that stands in a signature or a log is the account, a payee or a registry contract.
     pub(super) fn is_authorized_address(&self, chain: u64, address: &str) -> bool {
         let registered =
             self.chain(chain).is_some_and(|one| one.contracts.iter().any(|contract| contract.address.text.eq_ignore_ascii_case(address)));
         let payee = self.evidence.case.intent.payees.iter().any(|payee| payee.eq_ignore_ascii_case(address));
-        registered || payee || self.is_own_address(address)
+        registered || payee || self.is_account_address(address)
     }
 
     /// Returns whether a signed message may name the address: it is authorised, a token or a vault. What the user said is no licence to pay.
@@ -53,22 +55,32 @@ impl<'a> UserAuthority<'a> {
         let is = |text: &str| text.eq_ignore_ascii_case(address);
         let token = self.evidence.workspace.chains.iter().any(|one| one.tokens.iter().any(|token| is(&token.address.text)));
         let vault = case_world(&self.evidence).is_some_and(|world| world.vaults.iter().any(|vault| is(&vault.address.text)));
-        token || vault || self.is_authorized_address(chain, address)
+        token || vault || self.is_own_address(address) || self.is_authorized_address(chain, address)
     }
 
+    /// Returns whether the address is the account, its operator or its wallet.
     pub(super) fn is_own_address(&self, address: &str) -> bool {
-        let is_own = |party: &AddressInfo| party.own && party.address.eq_ignore_ascii_case(address);
-        let acted = self.evidence.transcript.events.iter().any(|event| {
-            if let EventKind::Signed { what, .. } = &event.happened {
-                return is_own(what.signer());
-            }
-            matches!(&event.happened, EventKind::Mined { what, .. } if what.to.as_ref().is_some_and(is_own))
-        });
-        acted
-            || address.eq_ignore_ascii_case(ACCOUNT)
+        self.is_account_address(address)
+            || self.has_acted(|party| party.own && party.address.eq_ignore_ascii_case(address))
             || case_world(&self.evidence)
                 .and_then(|world| world.wallet.as_ref())
                 .is_some_and(|wallet| wallet.text.eq_ignore_ascii_case(address))
+    }
+
+    /// Returns whether the address is the account, which may receive value.
+    fn is_account_address(&self, address: &str) -> bool {
+        address.eq_ignore_ascii_case(ACCOUNT)
+            || self.has_acted(|party| party.own && !is_operator(party) && party.address.eq_ignore_ascii_case(address))
+    }
+
+    /// Returns whether a party that signed, or that a transaction was sent to, meets the condition.
+    fn has_acted(&self, meets: impl Fn(&AddressInfo) -> bool) -> bool {
+        self.evidence.transcript.events.iter().any(|event| {
+            if let EventKind::Signed { what, .. } = &event.happened {
+                return meets(what.signer());
+            }
+            matches!(&event.happened, EventKind::Mined { what, .. } if what.to.as_ref().is_some_and(&meets))
+        })
     }
 
     /// Returns whether a setting may name the address: it is authorised, a token or a vault, or the user or the case named it.
@@ -80,7 +92,7 @@ impl<'a> UserAuthority<'a> {
             self.evidence.transcript.events.iter().any(
                 |event| matches!(&event.happened, EventKind::UserSaid { text } if text.to_lowercase().contains(&address.to_lowercase())),
             );
-        token || vault || said || self.is_authorized_address(chain, address)
+        token || vault || said || self.is_own_address(address) || self.is_authorized_address(chain, address)
     }
 }
 
