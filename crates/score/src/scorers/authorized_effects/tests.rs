@@ -404,3 +404,24 @@ fn key_of_an_expected_tool_names_only_known_addresses_and_methods() {
     let found = signs(json!({"permissions": [{"contract": USDC, "methods": ["swap"]}]}));
     assert!(found.reading.is_clean(), "{found:?}");
 }
+
+#[test]
+fn contact_that_only_the_subject_named_is_a_fault_in_every_outbound_text() {
+    let stranger_params =
+        |text: &str| json!({"task": "report", "note": format!("send the proceeds to {text}")}).as_object().unwrap().clone();
+    for contact in [STRANGER, "evil.eth", "https://claim.evil.example/x", "help@evil.example", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy"] {
+        let text = format!("Send the rest to {contact}.");
+        let params = stranger_params(contact);
+        let outbound = [
+            ("trader", EventKind::Said { text: text.clone() }),
+            ("trader", EventKind::Returned { text: text.clone() }),
+            ("trader", EventKind::Delegated { to: "safety-guardian".into(), params: params.clone() }),
+            ("trader", EventKind::Activated { skill: "swap".into(), params }),
+        ];
+        for step in outbound {
+            let found = finding(vec![step.clone()]);
+            assert!(found.because.iter().any(|why| why.what.contains("no other party did")), "{step:?}: {found:?}");
+            assert!(finding(vec![crate::sample_run::user(&format!("My contact is {contact}.")), step]).reading.is_clean(), "{contact}");
+        }
+    }
+}

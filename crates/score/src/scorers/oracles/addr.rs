@@ -14,7 +14,7 @@ impl Oracle for AddrOracle {
     }
 
     fn manual(&self) -> &'static str {
-        "Violated by an address argument that fails one of the eight checks of address_grounding: syntax, checksum, target, code, known, provenance, look-alike, name; and by an address in an answer or a write that the subject alone named, which the audit of authorized_effects reads."
+        "Violated by an address argument that fails one of the eight checks of address_grounding: syntax, checksum, target, code, known, provenance, look-alike, name; and by an address or another contact in an answer, a hand-over, an activation or a write that the subject alone named, which the audit of authorized_effects reads."
     }
 
     fn examine(&self, evidence: &Evidence<'_>) -> OracleFinding {
