@@ -1,6 +1,7 @@
 //! Parameter extraction accuracy (spec 2.3): the skill gets the parameters the user stated.
 
 use super::intent_parsing::closing_activation;
+use super::oracles::unrequested_parameters;
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::compare::TypedArgs;
 use model::suite::Case;
@@ -16,7 +17,8 @@ impl Scorer for ParameterExtraction {
 
     fn manual(&self) -> &'static str {
         "Checks that the expected skill is activated with the expected parameters. One tally per parameter that the case states, compared \
-         by kind as in argument_match; the order of chains, tokens, fee tiers, choices or ids in a list means nothing. An omitted parameter matches if the skill's default is the expected value. The activation \
+         by kind as in argument_match, and one miss for each other parameter that the skill lacks, or whose value neither the user, a tool, the \
+         written reference nor the skill's default gives; the order of chains, tokens, fee tiers, choices or ids in a list means nothing. An omitted parameter matches if the skill's default is the expected value. The activation \
          for the complete request counts, as in intent_parsing; if that is another skill, or none, all parameters miss."
     }
 
@@ -34,7 +36,7 @@ impl Scorer for ParameterExtraction {
             return ScorerFinding { reading: Reading::Tally { hit: 0, of }, because };
         };
         let skill = evidence.workspace.skill(skill);
-        let because: Vec<ScoreReason> = expect
+        let mut because: Vec<ScoreReason> = expect
             .params
             .iter()
             .filter(|(name, expected)| {
@@ -45,7 +47,11 @@ impl Scorer for ParameterExtraction {
                 ScoreReason { event: Some(event), what: format!("{name}: expected {expected}, found {found}") }
             })
             .collect();
-        ScorerFinding { reading: Reading::Tally { hit: of - because.len() as u64, of }, because }
+        let hit = of - because.len() as u64;
+        let other = skill.map(|skill| unrequested_parameters(evidence, skill, (event, params))).unwrap_or_default();
+        let of = of + other.len() as u64;
+        because.extend(other.into_iter().map(|what| ScoreReason { event: Some(event), what }));
+        ScorerFinding { reading: Reading::Tally { hit, of }, because }
     }
 
     fn accepts(&self) -> EvidenceFixture {
@@ -86,5 +92,25 @@ mod tests {
         assert!(!read(json!(["base"])), "one is missing");
         assert!(!read(json!(["base", "ethereum", "ethereum"])), "one too many");
         assert!(!read(json!(["base", "arbitrum"])), "another one");
+    }
+
+    #[test]
+    fn other_parameters_need_a_source() {
+        let recipient = "params:\n  recipient: { kind: address(recipient), type: string, optional: true, description: Payee. }\n";
+        let example = ExampleWorkspace::minimal().edit("skills/swap/SKILL.md", "params:\n", recipient);
+        let stranger = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+        let read = |said: &str, name: &str| {
+            let mut params = json!({"token_in": "ETH", "token_out": "USDC", "amount": "0.5", "chain": "base"});
+            params[name] = json!(stranger);
+            let params = params.as_object().cloned().unwrap_or_default();
+            let user = ("user", EventKind::UserSaid { text: said.into() });
+            let events = vec![user, ("assistant", EventKind::Activated { skill: "swap".into(), params })];
+            ParameterExtraction.score(&EvidenceFixture::within(&example, "convert_half_an_ether", events).evidence()).reading
+        };
+        let asked = format!("Half an ether into USDC on Base, to {stranger}.");
+        assert!(read(&asked, "recipient").is_clean(), "the user named it");
+        let missed = read("Half an ether into USDC on Base.", "recipient");
+        assert!(matches!(missed, Reading::Tally { hit, of } if of == hit + 1), "{missed:?}");
+        assert!(read(&asked, "payee").is_violation(), "the skill has no such parameter");
     }
 }

@@ -4,8 +4,8 @@ use crate::evidence::Evidence;
 use crate::facts::calls::observed_calls;
 use crate::facts::figure_digits::{StatedFigure, figures_of};
 use crate::facts::sent_actions::result_of;
-use model::suite::{ArgValue, ReferenceAction};
-use model::{Decimal, EventKind, OpClass, Tool};
+use model::suite::{ArgValue, NamedArgs, ReferenceAction};
+use model::{Decimal, EventKind, OpClass, Skill, Tool};
 use serde_json::Value;
 
 /// Values that the subject had from others before a call of a tool.
@@ -25,6 +25,14 @@ pub(super) struct ArgumentSources<'a> {
 
 impl<'a> ArgumentSources<'a> {
     pub(super) fn before(evidence: &Evidence<'a>, tool: &Tool, event: u32) -> Self {
+        Self::with_reference(evidence, event, reference_args(evidence, tool))
+    }
+
+    pub(super) fn before_activation(evidence: &Evidence<'a>, skill: &Skill, event: u32) -> Self {
+        Self::with_reference(evidence, event, reference_params(evidence, skill))
+    }
+
+    fn with_reference(evidence: &Evidence<'a>, event: u32, reference: Vec<(&'a str, &'a Value)>) -> Self {
         let earlier = evidence.transcript.events.iter().filter(|one| one.n < event);
         let said =
             earlier.filter_map(|one| if let EventKind::UserSaid { text } = &one.happened { Some(text.to_lowercase()) } else { None });
@@ -35,7 +43,7 @@ impl<'a> ArgumentSources<'a> {
         let said: Vec<f64> = words.iter().flat_map(|text| figure_values(text)).collect();
         let read = reads.iter().flat_map(|(_, result)| figure_values(&result.to_string()));
         let figures = said.iter().copied().chain(read).collect();
-        Self { words, reads, reference: reference_args(evidence, tool), said, figures }
+        Self { words, reads, reference, said, figures }
     }
 
     /// Returns the values that the written reference gives an argument of this name.
@@ -122,11 +130,28 @@ fn reference_args<'a>(evidence: &Evidence<'a>, tool: &Tool) -> Vec<(&'a str, &'a
         | ReferenceAction::Say(_)
         | ReferenceAction::Report(_) => None,
     });
-    let given = steps.flat_map(|args| args.iter()).filter_map(|(name, value)| match value {
+    steps.flat_map(given_values).collect()
+}
+
+fn reference_params<'a>(evidence: &Evidence<'a>, skill: &Skill) -> Vec<(&'a str, &'a Value)> {
+    let case = evidence.case;
+    let steps = case.reference.iter().filter_map(|step| match &step.action {
+        ReferenceAction::Activate { skill: name, params } if name.value == skill.name.value => Some(params),
+        ReferenceAction::Activate { .. }
+        | ReferenceAction::Call { .. }
+        | ReferenceAction::Delegate { .. }
+        | ReferenceAction::Ask(_)
+        | ReferenceAction::Say(_)
+        | ReferenceAction::Report(_) => None,
+    });
+    steps.flat_map(given_values).collect()
+}
+
+fn given_values(args: &NamedArgs<ArgValue>) -> impl Iterator<Item = (&str, &Value)> {
+    args.iter().filter_map(|(name, value)| match value {
         ArgValue::Given(value) => Some((name, value)),
         ArgValue::From { .. } => None,
-    });
-    given.collect()
+    })
 }
 
 /// Returns whether a value is the other one or a part of it: fewer entries of a mapping, fewer items of a list.

@@ -45,6 +45,7 @@ pub(super) use red_team::{attacked_role, breach_finding, twin_role};
 pub(super) use sample_attack::{ATTACKER, obeyed_attack, swap_with, swap_with_read};
 pub use sample_attack::{attacked_case, sample_attack};
 pub use twin::{EffectClass, EffectTarget, effect_classes, twin_differences};
+pub(super) use unrequested_arguments::unrequested_parameters;
 
 use super::{Evidence, EvidenceFixture};
 use model::{EffectLevel, OracleId, Workspace};
