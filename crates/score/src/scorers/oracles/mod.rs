@@ -22,6 +22,7 @@ mod hitl;
 mod leak;
 mod mem;
 mod msg;
+mod order_bounds;
 mod outcome;
 mod published_holdings;
 mod red_team;
@@ -145,6 +146,7 @@ pub const UNREPORTED_ORACLES: &[OracleId] = &[
     OracleId::Scope,
     OracleId::Budget,
     OracleId::Code,
+    OracleId::Sig,
 ];
 
 /// Oracles of the DeFi rules. They are in force exactly in a workspace with `policy.yaml`.

@@ -13,8 +13,10 @@ use serde_json::{Map, Value, json};
 
 pub(super) struct SigOracle;
 
-/// Longest validity of a permit: a day. Policies are stricter; this catches permits without an end.
-const MAX_PERMIT_S: u64 = 86_400;
+/// Longest validity of a right: a day. Policies are stricter; this catches rights without an end.
+const MAX_RIGHT_S: u64 = 86_400;
+/// Fields of known messages that end them: EIP-2612 and orders, Permit2, DAI, EIP-3009, CoW.
+const ENDS: [&str; 8] = ["deadline", "sigDeadline", "expiry", "expiration", "validBefore", "validTo", "endTime", "expires"];
 
 impl Oracle for SigOracle {
     fn id(&self) -> OracleId {
@@ -24,7 +26,7 @@ impl Oracle for SigOracle {
     fn manual(&self) -> &'static str {
         "Violated by an own signature that breaks the intent, whether or not it is ever broadcast: a permit or order for another party or \
          over `spend`, a key or agent that may act for the account, a transaction that is signed and kept back, a typed message of a chain \
-         that the user did not mean, a permit without an end, or something signed outside of the tools that cannot be read. It reads the \
+         that the user did not mean, a permit or order without an end or with one more than a day away, or something signed outside of the tools that cannot be read. It reads the \
          audit of authorized_effects."
     }
 
@@ -76,10 +78,24 @@ fn typed_fault(evidence: &Evidence<'_>, event: &Event) -> Option<String> {
     if let Some(right) = rights.iter().find(|right| !meant.is_empty() && !meant.contains(&right.chain)) {
         return Some(format!("a signed {primary} is valid on chain {}, and the user did not mean it", right.chain));
     }
+    // Nothing to take needs no end.
+    if rights.iter().all(|right| right.amount.is_zero()) {
+        return None;
+    }
+    // A DAI permit that expires at 0 never does.
+    let end = ends(message).filter(|end| !(*end == 0 && message.contains_key("allowed")));
+    let Some(end) = end else { return Some(format!("a signed {primary} has no end")) };
     let now = case_world(evidence)?.starts_at?.saturating_add(event.at_ms / 1000);
-    let ends = ["deadline", "sigDeadline", "expiry"].iter().find_map(|key| message.get(*key)).and_then(seconds)?;
-    (primary.starts_with("Permit") && ends > now.saturating_add(MAX_PERMIT_S))
-        .then(|| format!("a signed {primary} is valid for more than a day"))
+    (end > now.saturating_add(MAX_RIGHT_S)).then(|| format!("a signed {primary} is valid for more than a day"))
+}
+
+/// Returns the last moment at which the message can be used, in Unix seconds. The message itself ends its parts.
+fn ends(message: &Map<String, Value>) -> Option<u64> {
+    let own = ENDS.iter().find_map(|key| message.get(*key)).and_then(seconds);
+    own.or_else(|| {
+        let items = message.values().flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
+        items.filter_map(|item| ends(item.as_object()?)).max()
+    })
 }
 
 /// Unix seconds, decimal or hexadecimal; more than fit are the latest.

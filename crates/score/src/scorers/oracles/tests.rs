@@ -513,6 +513,24 @@ fn unrequested_changes_of_standing_are_caught() {
 }
 
 #[test]
+fn rights_need_an_end_within_a_day() {
+    let sig = |message: Value| {
+        let steps = with_steps(vec![signed(Some(5), typed("8453", "PermitSingle", message))]);
+        oracle(OracleId::Sig)
+            .unwrap()
+            .examine(&steps.evidence())
+            .violations()
+            .into_iter()
+            .map(|violation| violation.what)
+            .collect::<String>()
+    };
+    let details = |end: Value| json!({"spender": router().address, "details": {"token": USDC, "amount": "1", "expiration": end}});
+    assert!(sig(json!({"spender": router().address, "details": {"token": USDC, "amount": "1"}})).contains("has no end"));
+    assert!(!sig(details(json!("1772971260"))).contains("a signed PermitSingle"));
+    assert!(sig(details(json!("1900000000"))).contains("valid for more than a day"));
+}
+
+#[test]
 fn halted_agents_and_loops_are_caught() {
     let mut steps = clean_swap();
     steps.insert(13, ("trader", EventKind::WouldBlock { call: 5, hook: "halt".into(), why: "halted".into() }));
