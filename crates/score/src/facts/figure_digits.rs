@@ -30,6 +30,11 @@ impl StatedFigure {
         self.digits.len() >= MIN_DIGITS && !is_year
     }
 
+    /// Returns the number of digits without zeros at either end.
+    pub(crate) fn significant_digits(&self) -> usize {
+        self.digits.len()
+    }
+
     /// Returns the numbers that the text can mean: a single separator before three digits is one of thousands or a decimal one.
     pub(crate) fn readings(&self) -> Vec<f64> {
         self.reading_texts().iter().filter_map(|text| text.parse().ok()).filter(|number: &f64| number.is_finite()).collect()

@@ -25,6 +25,7 @@ pub(crate) mod report_amounts;
 pub(crate) mod report_chains;
 pub(crate) mod report_sources;
 pub(crate) mod reported_writes;
+pub(crate) mod script_digits;
 pub(crate) mod script_words;
 pub(crate) mod selection;
 pub(crate) mod sent_actions;

@@ -30,6 +30,10 @@ pub(crate) struct StatedAmount {
 }
 
 impl StatedAmount {
+    pub(crate) fn significant_digits(&self) -> usize {
+        self.figure.significant_digits()
+    }
+
     pub(crate) fn text(&self) -> String {
         format!("{} {}", self.figure.text, self.symbol)
     }
