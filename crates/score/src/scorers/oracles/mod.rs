@@ -20,6 +20,7 @@ mod fresh;
 mod guard;
 mod hitl;
 mod leak;
+mod loosened_safeguards;
 mod mem;
 mod msg;
 mod order_bounds;
