@@ -351,8 +351,15 @@ mod tests {
             let agent = call(7, 0, "look");
             assert_eq!(counted(vec![agent, used(1, 0, "call", operation)]), 9, "{operation}");
         }
-        assert_eq!(counted(vec![used(1, 0, "invoke_agent a", "invoke_agent"), used(2, 1, "chat m", "chat"), used(3, 1, "chat m", "chat")]), 18);
-        assert_eq!(counted(vec![used(1, 2, "a", "embeddings"), used(2, 1, "b", "embeddings"), call(7, 0, "look")]), 18, "a circle hides none");
+        assert_eq!(
+            counted(vec![used(1, 0, "invoke_agent a", "invoke_agent"), used(2, 1, "chat m", "chat"), used(3, 1, "chat m", "chat")]),
+            18
+        );
+        assert_eq!(
+            counted(vec![used(1, 2, "a", "embeddings"), used(2, 1, "b", "embeddings"), call(7, 0, "look")]),
+            18,
+            "a circle hides none"
+        );
     }
 
     #[test]

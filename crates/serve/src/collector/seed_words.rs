@@ -93,7 +93,9 @@ mod tests {
     #[test]
     fn prose_and_short_lists_are_no_seed_phrases() {
         assert!(seed_phrases(&SEED[..11].join(" ")).is_empty());
-        assert!(seed_phrases("The account keeps the token until the vault can return it; then swap it and hold the rest as cash").is_empty());
+        assert!(
+            seed_phrases("The account keeps the token until the vault can return it; then swap it and hold the rest as cash").is_empty()
+        );
         assert!(seed_phrases(&SEED.join(" .......... ")).is_empty());
     }
 }

@@ -57,8 +57,8 @@ pub(super) fn unrequested_arguments(evidence: &Evidence<'_>, call: &ObservedCall
         let own = at.and_then(|at| assigned_call(evidence, tool, &writes, &list, at));
         let audit = ArgumentAudit::new(evidence, tool, call);
         match own {
-            Some(own) => audit.faults(&list[own]),
-            None => list.iter().map(|one| audit.faults(one)).min_by_key(Vec::len).unwrap_or_default(),
+            Some(own) => audit.faults(tool, &list[own]),
+            None => list.iter().map(|one| audit.faults(tool, one)).min_by_key(Vec::len).unwrap_or_default(),
         }
     };
     lists.into_iter().map(faults).min_by_key(Vec::len).unwrap_or_default()
@@ -68,7 +68,7 @@ pub(super) fn unrequested_arguments(evidence: &Evidence<'_>, call: &ObservedCall
 fn assigned_call(evidence: &Evidence<'_>, tool: &Tool, writes: &[ObservedCall<'_>], expected: &[ExpectedCall], at: usize) -> Option<usize> {
     let gain = |write: &ObservedCall<'_>| -> Vec<i64> {
         let audit = ArgumentAudit::new(evidence, tool, write);
-        let count = |one: &ExpectedCall| i64::try_from(audit.faults(one).len()).unwrap_or(MOST_GAIN);
+        let count = |one: &ExpectedCall| i64::try_from(audit.faults(tool, one).len()).unwrap_or(MOST_GAIN);
         expected.iter().map(|one| (MOST_GAIN - count(one)).max(1)).collect()
     };
     assign(&writes.iter().map(gain).collect::<Vec<_>>()).get(at).copied().flatten()
@@ -88,10 +88,34 @@ pub(super) fn is_part_of_expected(evidence: &Evidence<'_>, call: &ObservedCall<'
     })
 }
 
+/// Returns what the parameters of an activation have beside what the case states: keys that the skill lacks, and values without a source.
+pub(in crate::scorers) fn unrequested_parameters(
+    evidence: &Evidence<'_>,
+    skill: &Skill,
+    (event, params): (u32, &Map<String, Value>),
+) -> Vec<String> {
+    let args = Value::Object(params.clone());
+    let sources = ArgumentSources::before_activation(evidence, skill, event);
+    let audit = ArgumentAudit { evidence: *evidence, params: &skill.params, changes_setting: true, is_right: false, args, sources };
+    let given = TypedArgs::new(evidence.workspace, &skill.params, params);
+    let unstated = params.iter().filter(|(name, value)| !value.is_null() && !evidence.case.expect.params.contains_key(name.as_str()));
+    let faults = unstated.filter_map(|(name, value)| {
+        if !skill.params.contains_key(name) {
+            return Some(format!("{name} is {value}, and {} has no such parameter", skill.name.value));
+        }
+        (!audit.is_backed(&given, name, value)).then(|| format!("{name} is {value}, which was not asked for"))
+    });
+    faults.collect()
+}
+
 /// Arguments of one call with the sources of their values.
 struct ArgumentAudit<'a> {
     evidence: Evidence<'a>,
-    tool: &'a Tool,
+    params: &'a IndexMap<String, ParamSpec>,
+    /// What is not stated must have a source.
+    changes_setting: bool,
+    /// Gives rights, which are never left open.
+    is_right: bool,
     args: Value,
     sources: ArgumentSources<'a>,
 }
@@ -99,22 +123,24 @@ struct ArgumentAudit<'a> {
 impl<'a> ArgumentAudit<'a> {
     fn new(evidence: &Evidence<'a>, tool: &'a Tool, call: &ObservedCall<'_>) -> Self {
         let sources = ArgumentSources::before(evidence, tool, call.event);
-        Self { evidence: *evidence, tool, args: effective_args(evidence, call), sources }
+        let changes_setting = is_own_setting(tool) || changes_record(tool);
+        let (is_right, args) = (*tool.acts == ToolOp::SignSetting, effective_args(evidence, call));
+        Self { evidence: *evidence, params: &tool.params, changes_setting, is_right, args, sources }
     }
 
-    fn faults(&self, expected: &ExpectedCall) -> Vec<String> {
-        let given = TypedArgs::for_call(self.evidence.workspace, self.tool, &self.args);
+    fn faults(&self, tool: &Tool, expected: &ExpectedCall) -> Vec<String> {
+        let given = TypedArgs::for_call(self.evidence.workspace, tool, &self.args);
         // Tool selection is scored by shares that allow some mistakes.
         let states = expected.args.iter().filter(|_| self.evidence.case.brief.runs_agents());
-        let other = states.filter(|(name, wanted)| self.is_contrary(given, name, wanted));
+        let other = states.filter(|(name, wanted)| self.is_contrary(&given, name, wanted));
         let value = |name: &str| given.value(name).map_or_else(|| "nothing".to_owned(), Value::to_string);
         let other = other.map(|(name, wanted)| format!("{name} is {}, the case states {wanted}", value(name)));
         let entries = self.args.as_object().into_iter().flatten();
         let entries = entries.filter(|(name, value)| !value.is_null() && !HANDLES.contains(&name.as_str()));
         let more = entries.flat_map(|(name, value)| match expected.args.get(name).map(ArgMatcher::if_given) {
-            Some(ArgMatcher::Superset(part)) => self.more_than(given, name, value, part),
+            Some(ArgMatcher::Superset(part)) => self.more_than(&given, name, value, part),
             Some(ArgMatcher::Keys(keys)) => self.other_entries(name, value, |key| keys.iter().any(|known| known == key)),
-            None | Some(ArgMatcher::Absent) if !self.is_backed(given, name, value) => {
+            None | Some(ArgMatcher::Absent) if !self.is_backed(&given, name, value) => {
                 vec![format!("{name} is {value}, which was not asked for")]
             }
             None
@@ -284,7 +310,6 @@ mod tests {
     use crate::evidence::EvidenceFixture;
     use crate::facts::calls::observed_calls;
     use crate::sample_run::{CLEAN_CASE, SampleStep, answered, called, user};
-    use model::ParamSpec;
     use model::suite::{ArgValue, ExpectedCalls, NamedArgs, ReferenceAction};
     use serde_json::json;
 
