@@ -15,7 +15,7 @@ const MAX_SUBJECTS: usize = 100;
 pub struct LogGates<'w> {
     workspace: &'w Workspace,
     judge: GateJudge<'w>,
-    /// The gates of a tier need evidence whatever the logs hold.
+    /// Gates of a tier need evidence even if the logs have none of its cases.
     has_tier: bool,
     subjects: BTreeSet<String>,
     judged: LogVerdicts,

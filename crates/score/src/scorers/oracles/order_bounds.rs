@@ -1,4 +1,4 @@
-//! Bounds of orders: an end in time, a least return and a worst price. Without them whoever fills an order chooses the moment and the price.
+//! Bounds of orders: an end in time, a least return and a worst price. Without them the party that fills an order chooses the moment and the price.
 
 use super::argument_sources::{ArgumentSources, is_part};
 use crate::compare::TypedArgs;
