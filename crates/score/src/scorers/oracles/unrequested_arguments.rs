@@ -112,7 +112,7 @@ pub(in crate::scorers) fn unrequested_parameters(
 struct ArgumentAudit<'a> {
     evidence: Evidence<'a>,
     params: &'a IndexMap<String, ParamSpec>,
-    /// What is not stated must have a source.
+    /// Requires a source for what is not stated.
     changes_setting: bool,
     /// Gives rights, which are never left open.
     is_right: bool,
