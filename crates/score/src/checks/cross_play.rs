@@ -35,7 +35,7 @@ impl Check for CrossPlay {
         "Every case is scored, without a world, on the references of all other cases of its surface: a case that the right answer to \
          another request passes is underspecified. The facts of a rubric count: the last answer must state them. Pairs whose reference lacks an expected tool or the expected skill cannot pass and are \
          skipped. A case that more than 400 references could pass is scored on 64 of them, drawn with --seed; the report says how many \
-         cases and pairs. Two cases that both expect no call do not count. No case that expects a write may be passed, and at most 5 % of all cases; passes within \
+         cases and pairs. Two cases that both expect no call, and nothing in particular to be said, do not count. No case that expects a write may be passed, and at most 5 % of all cases; passes within \
          that limit are warnings. Cases whose own reference needs a world to pass are counted and skipped."
     }
 
@@ -197,6 +197,32 @@ mod tests {
         };
         assert_eq!(suite("      rubric: { asks: Names coins., facts: [coins], counter_example: No. }\n"), [""; 0]);
         assert_eq!(suite(""), ["the reference of names_notes also passes case names_coins"]);
+    }
+
+    #[test]
+    fn cases_without_calls_count_if_something_must_be_said() {
+        let suite = |assertion: &str| {
+            let case = |id: &str, said: &str, assertion: &str| {
+                format!(
+                    "  - id: {id}\n    brief: {{ surface: {{ profile: trader }}, turns: [\"Pay by card. {id}\"], world: small }}\n    expect:\n      \
+                     calls: {{ none: true }}\n      assert: [{assertion}]\n    reference: [{{ say: {said} }}]\n"
+                )
+            };
+            let cases = [
+                case("by_card", "No card was used.", assertion),
+                case("by_note", "No note was used.", "{ type: not-contains, value: paid }"),
+            ];
+            let text = format!("suite: tool_selection\nabout: Is nothing called?\ncases:\n{}", cases.concat());
+            let workspace = ExampleWorkspace::minimal().with("suites/tool_selection/none.yaml", &text).load().expect("a workspace");
+            result(&workspace, 1)
+                .findings
+                .iter()
+                .filter(|finding| finding.what.contains("by_"))
+                .map(|finding| finding.what.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(suite("{ type: not-contains, value: bought }"), [""; 0]);
+        assert_eq!(suite("{ type: contains, value: was used }"), ["the reference of by_note also passes case by_card"]);
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Check for ExpectationsMeasured {
 }
 
 /// Returns whether an assertion needs something to be said or done. Any answer, and a fast one, meets the others.
-fn needs_words(assertion: &CaseAssertion) -> bool {
+pub(super) fn needs_words(assertion: &CaseAssertion) -> bool {
     !assertion.negated && !assertion.kind.measures_usage() && assertion.kind != AssertionType::StepCount
 }
 
