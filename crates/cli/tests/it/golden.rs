@@ -114,7 +114,10 @@ fn golden_diff_reports_cases_without_a_baseline() {
         .assert_stdout("; 1 case without a baseline; 1 case edited");
     ran.assert_stdout("how_much_usdc  no baseline");
     assert_eq!(folder.json(&["golden", "diff"], 3)["without_baseline"], json!(["how_much_usdc"]));
-    folder.run(&["run", "--subject", "reference", "--changed", "golden", "--dry-run"]).assert_exit(0).assert_stdout("how_much_usdc");
+    folder
+        .run(&["run", "--subject", "reference", "--changed", "golden", "--dry-run", "--verbose"])
+        .assert_exit(0)
+        .assert_stdout("how_much_usdc");
 }
 
 #[test]
