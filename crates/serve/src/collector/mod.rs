@@ -12,12 +12,14 @@ mod metrics;
 mod protobuf;
 mod received;
 mod redaction;
+mod seed_lists;
 mod seed_words;
 mod server;
 mod sink;
 mod state;
 mod webhook;
 mod wire;
+mod word_runs;
 
 pub use access::{Access, AccessError, BearerToken};
 #[doc(hidden)]

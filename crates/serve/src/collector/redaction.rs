@@ -2,8 +2,10 @@
 
 use super::hex_keys::{self, redact_hex_keys};
 use super::seed_words::seed_phrases;
+use super::word_runs::{self, word_runs};
 use regex::{Regex, RegexSet};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Replacement of a secret.
 const REDACTED: &str = "[redacted]";
@@ -56,6 +58,7 @@ pub struct Redactor {
     /// All patterns at once; most texts match none.
     any: RegexSet,
     patterns: Vec<Regex>,
+    word_run: Regex,
     hex_key: Regex,
 }
 
@@ -80,7 +83,7 @@ impl Redactor {
         let all: Vec<&str> = PATTERNS.iter().chain(own).copied().collect();
         let patterns = all.iter().map(|pattern| compile(pattern)).collect::<Result<_, _>>()?;
         let any = RegexSet::new(&all).map_err(|error| PatternError { pattern: all.join(" | "), why: error.to_string() })?;
-        Ok(Self { any, patterns, hex_key: compile(hex_keys::PATTERN)? })
+        Ok(Self { any, patterns, word_run: compile(word_runs::PATTERN)?, hex_key: compile(hex_keys::PATTERN)? })
     }
 
     /// Returns whether the value of an attribute with this name is a secret.
@@ -105,14 +108,25 @@ impl Redactor {
                 clean = Cow::Owned(replaced);
             }
         }
-        for phrase in seed_phrases(&clean).into_iter().rev() {
-            clean.to_mut().replace_range(phrase, REDACTED);
-        }
+        let phrases = seed_phrases(&clean);
+        clean = replaced(clean, &phrases);
+        let runs = word_runs(&self.word_run, &clean);
+        clean = replaced(clean, &runs);
         if let Cow::Owned(replaced) = redact_hex_keys(&self.hex_key, field, &clean, REDACTED) {
             clean = Cow::Owned(replaced);
         }
         clean
     }
+}
+
+/// Returns the text without its secrets at places that are in order and do not overlap.
+fn replaced<'t>(text: Cow<'t, str>, places: &[Range<usize>]) -> Cow<'t, str> {
+    if places.is_empty() {
+        return text;
+    }
+    let starts = std::iter::once(0).chain(places.iter().map(|place| place.end));
+    let ends = places.iter().map(|place| place.start).chain([text.len()]);
+    Cow::Owned(starts.zip(ends).map(|(start, end)| &text[start..end]).collect::<Vec<_>>().join(REDACTED))
 }
 
 #[cfg(test)]
@@ -125,6 +139,7 @@ mod tests {
         let key = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318";
         let pem = "-----BEGIN EC PRIVATE KEY-----\nMHQCAQEE\n-----END EC PRIVATE KEY-----";
         let seed = "legal winner thank year wave sausage worth useful legal winner thank yellow";
+        let italian = "abaco abbaglio abbinato abete abisso abolire abrasivo abrogato accadere accenno acetone adagio";
         for (text, secret) in [
             (format!("Authorization: Bearer {}", "abcdef0123456789"), "abcdef0123456789"),
             (format!("use sk-{} now", "a1b2".repeat(6)), "a1b2"),
@@ -135,6 +150,9 @@ mod tests {
             (format!("{{\"accounts\":[\"0x{key}\"]}}"), key),
             (pem.to_owned(), "MHQCAQEE"),
             (format!("words: {seed}"), "winner"),
+            (format!("restore the wallet from {}", seed.replace("wave", "wawe")), "sausage"),
+            (format!("words: {italian}"), "abbaglio"),
+            (serde_json::json!({ "text": format!("[\"{}\"]", seed.replace(' ', "\",\n        \"")) }).to_string(), "winner"),
             (format!("mnemonic={}", "abandon abandon about"), "abandon"),
             ("password: hunter2!x".to_owned(), "hunter2"),
             ("ticket ACME-123456".to_owned(), "ACME-123456"),

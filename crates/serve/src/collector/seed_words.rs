@@ -1,40 +1,69 @@
 //! Finds seed phrases: twelve or more words of the BIP-39 list in a row, in any letter case and with any separators.
 
+use super::seed_lists::SeedLists;
 use std::ops::Range;
 
 /// Fewest words of a seed phrase.
-const SEED_WORDS: usize = 12;
+pub(super) const SEED_WORDS: usize = 12;
 /// Lengths of the words of the list.
 const WORD_LENGTHS: std::ops::RangeInclusive<usize> = 3..=8;
 /// Most bytes between two words: numbers, quotes, commas and escapes of lists.
 const MAX_GAP: usize = 8;
 
-/// Returns the places of seed phrases in a text, in order.
+/// Word of a text, in letters of ASCII.
+#[derive(Debug, Clone)]
+pub(super) struct TextWord {
+    pub at: Range<usize>,
+    /// The word is one of the BIP-39 list.
+    pub is_listed: bool,
+}
+
+/// Returns the places of seed phrases in a text, in order and without overlap.
 pub(super) fn seed_phrases(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
     let mut found = vec![];
     let (mut run, mut words) = (0..0, 0);
-    let mut end_run = |run: &Range<usize>, words: usize| {
-        if words >= SEED_WORDS {
-            found.push(run.clone());
-        }
-    };
-    for word in letters(text.as_bytes()) {
-        // Shorter ones are escapes such as \n, and never words of the list.
-        if word.len() < *WORD_LENGTHS.start() {
-            continue;
-        }
-        let is_listed = is_listed(&text.as_bytes()[word.clone()]);
-        if is_listed && words > 0 && word.start - run.end <= MAX_GAP {
-            run.end = word.end;
+    let mut lists = SeedLists::new(bytes);
+    for word in text_words(bytes) {
+        if word.is_listed && words > 0 && word.at.start - run.end <= MAX_GAP {
+            run.end = word.at.end;
             words += 1;
-            continue;
+        } else {
+            found.extend((words >= SEED_WORDS).then(|| run.clone()));
+            words = usize::from(word.is_listed);
+            run = word.at.clone();
         }
-        end_run(&run, words);
-        words = usize::from(is_listed);
-        run = word;
+        lists.add(word);
     }
-    end_run(&run, words);
-    found
+    found.extend((words >= SEED_WORDS).then_some(run));
+    found.extend(lists.finish());
+    merged(found)
+}
+
+/// Sorts ranges and joins those that overlap.
+fn merged(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    found.sort_unstable_by_key(|range| range.start);
+    let mut joined: Vec<Range<usize>> = vec![];
+    for range in found {
+        match joined.last_mut().filter(|last| range.start <= last.end) {
+            Some(last) => last.end = last.end.max(range.end),
+            None => joined.push(range),
+        }
+    }
+    joined
+}
+
+/// Returns all words of at least three letters: shorter ones are never words of the list. The letter of an escape such as \n is none of the word
+/// behind it.
+fn text_words(bytes: &[u8]) -> impl Iterator<Item = TextWord> {
+    letters(bytes).filter_map(|mut at| {
+        let mut is_listed = is_listed(&bytes[at.clone()]);
+        if !is_listed && at.start > 0 && bytes[at.start - 1] == b'\\' {
+            at.start += 1;
+            is_listed = self::is_listed(&bytes[at.clone()]);
+        }
+        (at.len() >= *WORD_LENGTHS.start()).then_some(TextWord { at, is_listed })
+    })
 }
 
 /// Returns the places of all sequences of ASCII letters.
@@ -81,12 +110,44 @@ mod tests {
             SEED.join("-"),
             numbered.join(" "),
             serde_json::json!({ "words": SEED }).to_string(),
+            SEED.join("\n"),
+            serde_json::json!({ "text": SEED.join("\n") }).to_string(),
             serde_json::json!({ "text": serde_json::to_string_pretty(&SEED).unwrap() }).to_string(),
+            format!("[\"{}\"]", SEED.join("\",\n            \"")),
+            serde_json::json!({ "text": format!("[\"{}\"]", SEED.join("\",\n            \"")) }).to_string(),
         ] {
             let found = seed_phrases(&text);
             assert_eq!(found.len(), 1, "{text}");
             let phrase = text[found[0].clone()].to_lowercase();
             assert!(phrase.starts_with("legal") && phrase.ends_with("yellow"), "{phrase}");
+        }
+    }
+
+    #[test]
+    fn phrase_with_one_mistaken_word_is_found() {
+        for at in 0..SEED.len() {
+            let mut words = SEED;
+            words[at] = "winer";
+            for separator in [" ", ", ", "-", "\n", "\",\n      \""] {
+                let text = format!("restore: {}.", words.join(separator));
+                let found = seed_phrases(&text);
+                let phrase = found.first().map(|found| &text[found.clone()]);
+                assert_eq!(phrase, Some(words.join(separator).as_str()), "{at}");
+            }
+            words[(at + 5) % 12] = "winer";
+            assert!(seed_phrases(&words.join(" ")).is_empty(), "{at}: two mistakes");
+        }
+        let long = [SEED, SEED].concat().join(" ").replacen("useful", "usefull", 1);
+        assert_eq!(seed_phrases(&long).len(), 1);
+    }
+
+    #[test]
+    fn messages_of_agents_are_no_seed_phrases() {
+        for text in [
+            r#"[{"type":"text","text":"ok"},{"type":"tool_use","id":"t","name":"swap","input":{}},{"type":"tool_use","id":"t","name":"a"}]"#,
+            "{\n  \"type\": \"function\",\n  \"name\": \"asset\",\n  \"type\": \"address\",\n  \"name\": \"swap\",\n  \"type\": \"word\"\n}",
+        ] {
+            assert!(seed_phrases(text).is_empty(), "{text}");
         }
     }
 
