@@ -6,9 +6,10 @@ mod change_trigger;
 pub(crate) use change_trigger::WORKSPACE_PARTS;
 
 use crate::location::{Location, Spanned};
-use crate::problem::{ProblemReport, did_you_mean};
+use crate::problem::ProblemReport;
 use crate::suite::SuiteKind;
 use crate::yaml::{YamlFields, YamlNode, list, name, number, one_of, spanned, text, unsigned};
+use rapidfuzz::distance::damerau_levenshtein;
 
 #[derive(Debug, Clone)]
 pub struct TiersFile {
@@ -99,15 +100,30 @@ fn read_tier(node: &YamlNode, report: &ProblemReport) -> Option<Tier> {
 /// Events that the files of CI systems know. A row may have others, for `ci plan --event`.
 const KNOWN_EVENTS: [&str; 4] = ["pull_request", "merge", "nightly", "manual"];
 
-/// Reads the name of an event. One that is almost a known one would never happen.
+/// Event of other CI systems that is no mistake of "merge", however near.
+const MERGED: &str = "merged";
+
+/// Reads the name of an event. One that is a known one with a mistake would never happen.
 fn event_name(node: &YamlNode, report: &ProblemReport) -> Option<String> {
     let event = name(node, report)?;
-    let near = if KNOWN_EVENTS.contains(&event.as_str()) { String::new() } else { did_you_mean(&event, KNOWN_EVENTS) };
-    if near.is_empty() {
-        return Some(event);
-    }
-    report.add(node.line, format!("\"{event}\" is not an event of CI"), near);
+    let Some(meant) = mistaken_event(&event) else { return Some(event) };
+    report.add(node.line, format!("\"{event}\" is not an event of CI"), format!("did you mean \"{meant}\"?"));
     None
+}
+
+/// Returns the known event that a name is with a mistake of one letter, or of two in a longer name.
+fn mistaken_event(event: &str) -> Option<&'static str> {
+    let lower = event.to_lowercase();
+    if KNOWN_EVENTS.contains(&event) || lower == MERGED {
+        return None;
+    }
+    let mistakes = |known: &str| if known.len() < 7 { 1 } else { 2 };
+    let is_near = |known: &&&str| {
+        // Comparing lengths first is cheap, and a name may be as long as a file.
+        lower.chars().count().abs_diff(known.len()) <= mistakes(known)
+            && damerau_levenshtein::distance(lower.chars(), known.chars()) <= mistakes(known)
+    };
+    KNOWN_EVENTS.iter().find(is_near).copied()
 }
 
 fn read_ci(node: &YamlNode, report: &ProblemReport) -> Option<CiRow> {

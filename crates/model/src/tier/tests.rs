@@ -71,6 +71,36 @@ fn broken_tiers_say_what_is_wrong() {
 }
 
 #[test]
+fn events_of_other_names_are_not_mistakes() {
+    for event in [
+        "merge_request",
+        "merge_request_event",
+        "merge_group",
+        "merge_train",
+        "merged",
+        "pull_request_target",
+        "pull_request_review",
+        "manual_run",
+        "annual",
+        "weekly",
+        "release",
+        "push",
+    ] {
+        assert_eq!(read_ok(&TIERS.replace("event: pull_request", &format!("event: {event}")), read_tiers).ci[0].event, event);
+    }
+    for (event, meant) in [
+        ("pull-request", "pull_request"),
+        ("Pull_Request", "pull_request"),
+        ("nigthly", "nightly"),
+        ("merg", "merge"),
+        ("manaul", "manual"),
+    ] {
+        assert_eq!(mistaken_event(event), Some(meant), "{event}");
+    }
+    assert_eq!(mistaken_event(&"manual".repeat(1 << 16)), None);
+}
+
+#[test]
 fn judge_and_reasons_are_optional() {
     let plain = read_ok(TIERS, read_tiers);
     assert!(
