@@ -4,6 +4,7 @@ mod case;
 mod chat;
 mod ci;
 mod collect;
+mod command_files;
 mod compare;
 mod completions;
 mod cost;

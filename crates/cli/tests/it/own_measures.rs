@@ -52,6 +52,17 @@ fn failing_scorer_without_a_gate_makes_the_run_incomplete() {
 }
 
 #[test]
+fn missing_script_of_a_scorer_is_a_warning() {
+    let folder = folder();
+    folder.edit("evals/scorers.yaml", "evals/scorers/short_answers.py", "scorers/short_answer.py");
+    let warning = "scorer short_answers runs scorers/short_answer.py, which does not exist in the workspace";
+    folder.run(&["smoke", "--verbose"]).assert_exit(0).assert_stdout(warning);
+    folder.edit("evals/scorers.yaml", "python3, scorers/short_answer.py", "bash, -c, \"cd lib && python3 tone.py\"");
+    let smoke = folder.run(&["smoke", "--verbose"]).assert_exit(0);
+    assert!(!smoke.stdout.contains("does not exist"), "{}", smoke.stdout);
+}
+
+#[test]
 fn own_scorer_is_listed_and_explained() {
     let folder = folder();
     folder.run(&["list", "scorers"]).assert_exit(0).assert_stdout("Counts the answers that have at most 60 words.");

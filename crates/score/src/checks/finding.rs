@@ -142,14 +142,42 @@ impl CheckResult {
         self.errors
     }
 
-    /// Adds an error that only the caller can see, such as a file that is not there.
-    pub fn add_error(&mut self, at: &Location, what: String, remedy: String) {
-        self.errors += 1;
-        self.findings.push(CheckFinding { level: FindingLevel::Error, check: self.check, at: at.clone(), what, remedy });
-        self.findings.sort();
+    /// Adds a warning that only the caller can see, such as a file that is not there, unless a waiver of the check accepts it.
+    pub fn add_warning(&mut self, waivers: &[CheckWaiver], at: &Location, what: String, remedy: String) {
+        if waivers.iter().any(|waiver| waiver.covers(&at.file)) {
+            self.waived += 1;
+            return;
+        }
+        self.warnings += 1;
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(CheckFinding { level: FindingLevel::Warning, check: self.check, at: at.clone(), what, remedy });
+            self.findings.sort();
+        }
     }
 
     pub fn warnings(&self) -> usize {
         self.warnings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::waivers_of;
+    use crate::example::ExampleWorkspace;
+
+    #[test]
+    fn waivers_accept_warnings_of_the_caller() {
+        let place = Location::new("scorers.yaml", 2);
+        let workspace = ExampleWorkspace::minimal()
+            .with("bardo-eval.yaml", "waive:\n  - { check: gates_measured, where: scorers.yaml, reason: The script is made in CI. }\n")
+            .load()
+            .expect("a workspace");
+        let mut result = FindingCollector::of("gates_measured", 1).finish();
+        let waivers = waivers_of(&workspace, "gates_measured");
+        result.add_warning(&waivers, &place, "no script".into(), String::new());
+        assert_eq!((result.errors(), result.warnings(), result.waived()), (0, 0, 1));
+        result.add_warning(&waivers, &Location::new("gates.yaml", 1), "no script".into(), String::new());
+        assert_eq!((result.errors(), result.warnings(), result.findings.len()), (0, 1, 1));
     }
 }

@@ -12,8 +12,9 @@ impl Check for GatesMeasured {
     }
 
     fn manual(&self) -> &'static str {
-        "The scorer of every gate exists, built in or in scorers.yaml, and the files that its command names are in the workspace. A gate on a metric that is defined but not measured by this version is a warning: in a run of \
-         its tier it has no evidence, and that blocks."
+        "The scorer of every gate exists, built in or in scorers.yaml. A gate on a metric that is defined but not measured by this version is a warning: in a run of \
+         its tier it has no evidence, and that blocks. So is a scorer whose program, or the script of an interpreter such as python3, is not \
+         in the workspace."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {

@@ -64,6 +64,7 @@ pub use case_names::unknown_case_names;
 pub use confusability::confusable_pairs;
 pub use finding::{CheckFinding, CheckResult, FindingCollector, FindingLevel};
 pub use gates_have_cases::silent_cases;
+pub use waivers::waivers_of;
 
 use crate::example::ExampleWorkspace;
 use model::Workspace;

@@ -60,7 +60,7 @@ impl Check for WaiversCheck {
 }
 
 /// Returns the waivers of a check. A check that is protected has none.
-pub(super) fn waivers_of(workspace: &Workspace, id: &str) -> Vec<CheckWaiver> {
+pub fn waivers_of(workspace: &Workspace, id: &str) -> Vec<CheckWaiver> {
     if is_protected(workspace, id) {
         return vec![];
     }

@@ -1,5 +1,6 @@
 //! Facts about a workspace and the options of the user that the file of every CI system states.
 
+use super::super::command_files::named_files;
 use super::install::InstallMethod;
 use super::template::TemplateValues;
 use crate::args::CiPipelineArgs;
@@ -255,10 +256,8 @@ impl CiPipeline {
 fn absent_agent(endpoint: &AgentEndpoint, exists: impl Fn(&str) -> bool) -> Option<AbsentAgent> {
     match endpoint {
         AgentEndpoint::Command(words) => {
-            let is_script = |word: &str| [".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".jar"].iter().any(|end| word.ends_with(end));
-            let named = words.iter().enumerate().filter(|(n, word)| (*n == 0 && word.contains('/')) || is_script(word));
-            let missing = named.map(|(_, word)| word).find(|word| !word.starts_with('-') && !exists(word));
-            missing.map(|word| AbsentAgent::File(word.clone()))
+            let missing = named_files(words).find(|path| !exists(path));
+            missing.map(|path| AbsentAgent::File(path.to_owned()))
         }
         AgentEndpoint::Url(url) => {
             let host = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
