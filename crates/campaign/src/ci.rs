@@ -3,8 +3,10 @@
 use crate::spec::UnknownName;
 use model::{Workspace, name_remedy};
 
-/// Files that decide what blocks. A change of them runs the tiers of the event, also if `when_changed` does not list them.
-pub const DECIDING_PARTS: [&str; 4] = ["gates.yaml", "policy.yaml", "tiers.yaml", "bardo-eval.yaml"];
+/// Files and folders that decide the verdict of a change: bounds, defaults, scorers and recorded replies. A change of them runs the tiers of
+/// the event, also if `when_changed` does not list them, and the files of CI systems warn of it.
+pub const DECIDING_PARTS: [&str; 7] =
+    ["gates.yaml", "policy.yaml", "tiers.yaml", "scorers.yaml", "bardo-eval.yaml", "scorers", "cassettes"];
 
 /// CI event.
 #[derive(Debug, Clone, Default)]
@@ -202,9 +204,19 @@ ci:
             let ci_event = CiEvent { event: "pull_request".into(), changed, roots: vec!["evals".into()], requested_tiers: vec![] };
             ci_plan(&workspace, &ci_event).expect("a plan").iter().filter(|tier| tier.runs).count()
         };
-        for path in ["evals/gates.yaml", "evals/policy.yaml", "evals/tiers.yaml", "evals/bardo-eval.yaml", "gates.yaml"] {
+        for path in [
+            "evals/gates.yaml",
+            "evals/policy.yaml",
+            "evals/tiers.yaml",
+            "evals/bardo-eval.yaml",
+            "evals/scorers.yaml",
+            "evals/scorers/tone.py",
+            "evals/cassettes/model.jsonl",
+            "gates.yaml",
+        ] {
             assert_eq!(runs(path), 2, "{path}");
         }
+        assert_eq!(runs("src/scorers/tone.py"), 1);
         assert_eq!(runs("evals/agents/trader.md"), 1);
     }
 

@@ -6,7 +6,7 @@ use super::template::TemplateValues;
 use crate::args::CiPipelineArgs;
 use crate::files;
 use crate::workspace_source::WorkspaceSource;
-use campaign::inline_subject;
+use campaign::{DECIDING_PARTS, inline_subject};
 use model::{AgentEndpoint, CiRow, LiveRole, ProviderKind, SubjectFile, Tier, UserError, Workspace};
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
@@ -300,17 +300,20 @@ fn folder_in_repository(folder: &Path) -> Result<String, UserError> {
     Ok(if bare.is_empty() { ".".to_owned() } else { bare.to_owned() })
 }
 
-/// Returns the pattern of paths that decide the verdict of a change: bounds, defaults, scorers and recorded replies. git quotes odd paths.
+/// Returns the pattern of paths that decide the verdict of a change. Files decide in any folder; git quotes odd paths.
 fn deciding_files(folder: Option<&str>) -> String {
-    let files = r#"(^|/)(gates|policy|tiers|scorers|bardo-eval)\.yaml"?$"#;
+    let stems: Vec<&str> = DECIDING_PARTS.iter().filter_map(|part| part.strip_suffix(".yaml")).collect();
+    let folders: Vec<&str> = DECIDING_PARTS.into_iter().filter(|part| !part.ends_with(".yaml")).collect();
+    let files = format!(r#"(^|/)({})\.yaml"?$"#, stems.join("|"));
+    let folders = format!("({})/", folders.join("|"));
     let escaped = |folder: &str| -> String {
         let is_plain = |letter: char| letter.is_alphanumeric() || "-_/".contains(letter);
         folder.chars().map(|letter| if is_plain(letter) { letter.to_string() } else { format!("\\{letter}") }).collect()
     };
     match folder {
-        None => files.to_owned(),
-        Some(".") => format!("{files}|^\"?(scorers|cassettes)/"),
-        Some(folder) => format!("{files}|^\"?{}/(scorers|cassettes)/", escaped(folder)),
+        None => files,
+        Some(".") => format!("{files}|^\"?{folders}"),
+        Some(folder) => format!("{files}|^\"?{}/{folders}", escaped(folder)),
     }
 }
 
@@ -343,6 +346,10 @@ mod tests {
             assert!(matches("my.evals", path), "{path}");
         }
         assert!(matches("my.evals", "\"my.evals/cassettes/a\\tb\"") && matches(".", "cassettes/m.jsonl"));
+        for part in DECIDING_PARTS {
+            let path = if part.ends_with(".yaml") { format!("my.evals/{part}") } else { format!("my.evals/{part}/a/b.py") };
+            assert!(matches("my.evals", &path), "{path}");
+        }
         for path in ["src/scorers/a.rs", "my.evals/tools/gates.yaml.md", "myxevals/scorers/a.py", "my.evals/suites/a.yaml"] {
             assert!(!matches("my.evals", path), "{path}");
         }
