@@ -121,6 +121,15 @@ fn golden_diff_reports_cases_without_a_baseline() {
 }
 
 #[test]
+fn edited_cases_are_not_clean() {
+    let folder = with_baseline();
+    folder.edit("evals/suites/tool_selection/trader.yaml", "Don't trade yet.", "Don't trade.");
+    for args in [&["golden", "diff"][..], &["golden", "diff", "--calls-only"]] {
+        folder.run(args).assert_exit(3).assert_stdout("INCOMPLETE").assert_stdout("1 case edited since the baseline and not compared");
+    }
+}
+
+#[test]
 fn golden_without_baseline_is_not_clean() {
     let folder = TestFolder::with_minimal();
     folder.run(&["golden", "status"]).assert_exit(3).assert_stdout("there is no baseline");

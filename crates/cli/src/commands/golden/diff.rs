@@ -102,9 +102,10 @@ fn judge_texts(
     Ok(JudgeUsage { known: judge::calibration_summary(workspace, &args.run.store.store, &name), judge: name, spent: config.budget.spent() })
 }
 
-/// A reworded text without the verdict of a judge makes the comparison incomplete, unless the user accepts it unread.
+/// A case that was not compared makes the comparison incomplete; so does a reworded text without the verdict of a judge, unless the user accepts
+/// it unread.
 fn exit_kind(diff: &GoldenDiff, calls_only: bool) -> ExitKind {
-    let is_partial = !diff.missing.is_empty() || !diff.without_baseline.is_empty();
+    let is_partial = !diff.missing.is_empty() || !diff.without_baseline.is_empty() || diff.edited > 0;
     if !diff.changed.is_empty() {
         ExitKind::Missed
     } else if diff.compared == 0 || is_partial || (!calls_only && diff.wording_counts().unjudged > 0) {
