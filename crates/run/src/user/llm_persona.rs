@@ -94,7 +94,7 @@ impl LlmPersona {
         }
         if turn.understood {
             self.unanswered.reset();
-        } else if self.unanswered.add(message)? {
+        } else if self.unanswered.add(message)? && due.is_none() {
             return Ok(UserReply::Leaves);
         }
         let mut reveals = vec![];

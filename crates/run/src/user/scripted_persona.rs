@@ -62,8 +62,11 @@ impl ScriptedPersona {
         self.messages_heard += 1;
         let due = self.corrections.take_due(&mut self.persona, self.messages_heard, &self.told_at);
         let questions = questions(text, asked);
-        let reply =
-            if questions.is_empty() { self.reply_to_statement(text, due.is_some()) } else { self.reply_to_questions(text, &questions)? };
+        let more_to_say = due.is_some();
+        let reply = match questions.as_slice() {
+            [] => self.reply_to_statement(text, more_to_say),
+            questions => self.reply_to_questions(text, questions, more_to_say)?,
+        };
         Ok(match (reply, due) {
             (UserReply::Says(spoken), Some(due)) => UserReply::Says(self.append_correction(spoken, &due)),
             (reply, _) => reply,
@@ -95,7 +98,8 @@ impl ScriptedPersona {
         }
     }
 
-    fn reply_to_questions(&mut self, text: &str, questions: &[String]) -> Result<UserReply, UserFault> {
+    /// Replies to questions. A user with a correction to make does not leave before.
+    fn reply_to_questions(&mut self, text: &str, questions: &[String], more_to_say: bool) -> Result<UserReply, UserFault> {
         let asks = |fact: &PersonaFact| fact.asked.iter().any(|phrase| questions.iter().any(|question| mentions(question, phrase)));
         let asked: Vec<String> = self.persona.facts.iter().filter(|(_, fact)| asks(fact)).map(|(name, _)| name.clone()).collect();
         let fresh = asked.iter().any(|name| !self.told_at.contains_key(name));
@@ -104,11 +108,11 @@ impl ScriptedPersona {
             return Ok(UserReply::plain(self.voice.speak(UtteranceKind::Answer, &self.persona.consent.clone())));
         }
         if asked.is_empty() {
-            return self.reply_to_unmatched(text, questions);
+            return self.reply_to_unmatched(text, questions, more_to_say);
         }
         self.unanswered.reset();
         self.repeated += u64::from(!fresh);
-        if self.repeated >= MAX_REPEATS && self.persona.temper == PersonaTemper::Impatient {
+        if self.repeated >= MAX_REPEATS && self.persona.temper == PersonaTemper::Impatient && !more_to_say {
             return Ok(UserReply::Leaves);
         }
         let says: Vec<&str> = asked.iter().map(|name| self.persona.facts[name].says.as_str()).collect();
@@ -120,8 +124,8 @@ impl ScriptedPersona {
         Ok(UserReply::Says(UserUtterance { text, reveals, unmatched: None }))
     }
 
-    fn reply_to_unmatched(&mut self, text: &str, questions: &[String]) -> Result<UserReply, UserFault> {
-        if self.unanswered.add(text)? {
+    fn reply_to_unmatched(&mut self, text: &str, questions: &[String], more_to_say: bool) -> Result<UserReply, UserFault> {
+        if self.unanswered.add(text)? && !more_to_say {
             return Ok(UserReply::Leaves);
         }
         Ok(UserReply::Says(UserUtterance {

@@ -131,6 +131,18 @@ async fn llm_persona_leaves_after_two_unmatched_questions() {
 }
 
 #[tokio::test]
+async fn llm_persona_makes_a_due_correction_before_it_leaves() {
+    let lost = || Ok(turn(json!({ "tells": [], "understood": false, "leaves": false, "text": "I do not know." })));
+    let (mut user, _) = llm_persona(vec![Ok(turn_saying(&["amount"], "0.5")), lost()]);
+    user.respond(UserInput::Start).await.expect("an opening");
+    user.respond(UserInput::Asked("How much?")).await.expect("an answer");
+    user.respond(UserInput::Asked("Your name?")).await.expect("an answer");
+    let Ok(UserReply::Says(spoken)) = user.respond(UserInput::Asked("Your age?")).await else { panic!("left without its correction") };
+    assert_eq!(spoken.text, "I do not know. Wait, make that 0.75 of it.");
+    assert_eq!(user.respond(UserInput::Asked("Your shoe size?")).await, Ok(UserReply::Leaves));
+}
+
+#[tokio::test]
 async fn llm_persona_leaves_within_its_turn_limit() {
     let (mut user, asked) = llm_persona(vec![Ok(turn_saying(&["chain"], "On Base."))]);
     let case = testkit::minimal_workspace();

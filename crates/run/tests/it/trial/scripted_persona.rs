@@ -118,6 +118,34 @@ async fn user_leaves_after_two_unmatched_questions_in_a_row() {
 }
 
 #[tokio::test]
+async fn user_makes_a_due_correction_before_it_leaves() {
+    let persona = Persona { typos: 0, ..swapper_persona("plain") };
+    let mut user = ScriptedPersona::new(&persona, &known_names(), 1);
+    reply_text(&mut user, UserInput::Start).await;
+    assert!(reply_text(&mut user, UserInput::Asked("How much?")).await.is_some());
+    assert!(reply_text(&mut user, UserInput::Asked("Your name?")).await.is_some());
+    let Ok(UserReply::Says(spoken)) = user.respond(UserInput::Asked("Your age?")).await else { panic!("left without its correction") };
+    assert!(spoken.text.ends_with("Wait, make that 0.75 of it."), "{}", spoken.text);
+    assert_eq!(spoken.unmatched.as_deref(), Some("Your age?"));
+    assert!(spoken.reveals.iter().any(|one| one.fact == "amount" && one.corrected));
+    assert_eq!(reply_text(&mut user, UserInput::Asked("And your shoe size?")).await, None);
+}
+
+#[tokio::test]
+async fn impatient_user_makes_a_due_correction_before_it_leaves() {
+    let mut persona = Persona { typos: 0, ..swapper_persona("impatient") };
+    persona.corrections[0].after = 3;
+    let mut user = ScriptedPersona::new(&persona, &known_names(), 1);
+    reply_text(&mut user, UserInput::Start).await;
+    for turn in 1..=3 {
+        assert!(reply_text(&mut user, UserInput::Asked("How much?")).await.is_some(), "turn {turn}");
+    }
+    let said = reply_text(&mut user, UserInput::Asked("How much?")).await;
+    assert!(said.is_some_and(|said| said.contains("0.75")), "left without its correction");
+    assert_eq!(reply_text(&mut user, UserInput::Asked("How much?")).await, None);
+}
+
+#[tokio::test]
 async fn unmatched_question_of_the_reference_is_a_simulator_fault() {
     let reference = ["And your shoe size?".to_owned()].into();
     let mut user = ScriptedPersona::new(&swapper_persona("plain"), &known_names(), 1).with_reference(reference);
