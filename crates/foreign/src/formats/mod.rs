@@ -15,6 +15,7 @@ mod otlp_messages;
 mod otlp_pairing;
 pub(crate) mod otlp_span;
 pub(crate) mod otlp_trace;
+mod same_values;
 pub(crate) mod tau2;
 pub(crate) mod tau_bench;
 pub(crate) mod transaction_refs;

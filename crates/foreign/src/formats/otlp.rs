@@ -241,10 +241,8 @@ impl<'s> TraceWalk<'s> {
         self.set_time(span.end, agent);
         for message in messages.output {
             self.builder.agent_said(by, ContentText { text: message.text, skipped: vec![] });
-            for call in message.calls {
-                if !self.spanned.pair(&call) {
-                    self.builder.called(by, call.id.as_deref(), &call.name, call.args);
-                }
+            for call in self.spanned.unpaired(message.calls) {
+                self.builder.called(by, call.id.as_deref(), &call.name, call.args);
             }
         }
     }

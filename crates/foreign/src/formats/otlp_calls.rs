@@ -5,6 +5,7 @@ use super::otlp_attributes::{
 };
 use super::otlp_messages::plain_text;
 use super::otlp_span::{OtlpSpan, failure_text, is_failed};
+use super::same_values::same_value;
 use crate::content::{arguments, content_text, result_value};
 use model::transcript::ToolAnswer;
 use serde_json::{Map, Value};
@@ -102,7 +103,7 @@ fn written_args(span: &OtlpSpan) -> Option<Value> {
 }
 
 fn args_agree(one: &OtlpSpan, other: &OtlpSpan) -> bool {
-    written_args(one).zip(written_args(other)).is_none_or(|(one, other)| one == other)
+    written_args(one).zip(written_args(other)).is_none_or(|(one, other)| same_value(&one, &other))
 }
 
 /// Returns the answer that a span records; none if it has neither a result nor an error.
