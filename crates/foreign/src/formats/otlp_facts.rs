@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn call_of_a_tool_is_no_chat_by_its_operation() {
         let hidden = span(1, 0, "chat m", (0, 1), json!({ "gen_ai.operation.name": "chat", "gen_ai.tool.name": "transfer" }));
-        assert_eq!(called_tools(&read(vec![hidden])), ["transfer"]);
+        assert_eq!(called_tools(&read(vec![hidden])), ["assistant transfer"]);
     }
 
     fn call(id: u64, parent: u64, tool: &str) -> Value {
