@@ -98,7 +98,7 @@ pub(super) struct PairEvidence {
     pub adjusted: f64,
     /// Mean change of the cases; positive is better.
     pub mean_change: f64,
-    /// The gate allows no miss, was met before and is missed now.
+    /// The gate allows no miss, was met before, and is missed or has no evidence now.
     pub is_first_miss: bool,
 }
 
@@ -106,8 +106,8 @@ pub(super) fn change_verdict(evidence: PairEvidence, noise: RunNoise) -> ChangeV
     let PairEvidence { counts, adjusted, mean_change, is_first_miss } = evidence;
     let by_direction = |is_worse: bool| if is_worse { ChangeVerdict::Regression } else { ChangeVerdict::Improvement };
     match noise {
-        RunNoise::None | RunNoise::Sampled if counts.paired() == 0 => ChangeVerdict::NotEnoughData,
         RunNoise::None | RunNoise::Sampled if is_first_miss => ChangeVerdict::Regression,
+        RunNoise::None | RunNoise::Sampled if counts.paired() == 0 => ChangeVerdict::NotEnoughData,
         RunNoise::None if mean_change.abs() > 1e-9 => by_direction(mean_change < 0.0),
         RunNoise::None => ChangeVerdict::Tied,
         RunNoise::Sampled if adjusted < ALPHA => by_direction(counts.worse > counts.better),

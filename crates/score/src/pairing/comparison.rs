@@ -56,6 +56,18 @@ impl RunComparison {
         let is_worse = |slice: &PairedSlice| slice.counts.worse > 0 || slice.is_newly_missed;
         is_worse(&self.cases) || self.slices.iter().any(is_worse)
     }
+
+    /// Returns whether a gate that was met has no evidence any more, although its cases were run again.
+    pub fn lost_evidence(&self) -> bool {
+        self.slices.iter().any(PairedSlice::lost_evidence)
+    }
+}
+
+impl PairedSlice {
+    /// Returns whether the gate was met before and has no evidence any more.
+    pub fn lost_evidence(&self) -> bool {
+        self.is_newly_missed && self.after.is_none()
+    }
 }
 
 /// Slice before its verdict.
@@ -198,7 +210,7 @@ fn lost_slice(gate: &Gate, slice: &SideSlice, before: &SideReadings, after: &Sid
         after: None,
         counts: PairCounts::default(),
         mean_change: 0.0,
-        is_first_miss: false,
+        is_first_miss: allows_no_miss(gate),
         is_newly_missed: true,
         worse: vec![],
     })

@@ -131,11 +131,29 @@ fn gate_that_falls_under_its_bound_got_worse_in_few_cases() {
     assert!(missed.got_worse());
     let silent = compare(&with_reading(&|_| Reading::not_exercised()));
     assert_eq!((silent.slices[0].before, silent.slices[0].after, silent.slices[0].is_newly_missed), (Some(1.0), None, true));
-    assert!(silent.got_worse(), "a gate that is measured no more");
+    assert!(silent.got_worse() && silent.lost_evidence(), "a gate that is measured no more");
+    assert_eq!(silent.slices[0].verdict, ChangeVerdict::NotEnoughData);
+    assert!(!missed.lost_evidence() && !compare(&met).lost_evidence());
     assert!(!compare(&met).got_worse());
     // Cases that were not run again are no loss of evidence.
     let other = RunSide::new(&workspace);
     assert!(compare(&other).slices.is_empty() && !compare(&other).got_worse());
+}
+
+#[test]
+fn lost_evidence_of_a_zero_tolerance_gate_is_a_regression() {
+    let workspace = workspace_of(40, "1.0");
+    let clean = side(&workspace, 1, |_, _| true);
+    let mut silent = RunSide::new(&workspace);
+    for (n, case) in workspace.cases().filter(|case| case.kind == SuiteKind::ToolSelection).enumerate() {
+        let (id, scores) = (ContentHash::of_text(&n.to_string()), vec![Score::new("hit", Reading::not_exercised(), vec![])]);
+        silent.add(&SideTrial { trial: &id, case, hash: Some(&case.hash), scores: &scores, outcome: CaseOutcome::Passed });
+    }
+    for noise in [RunNoise::None, RunNoise::Sampled] {
+        let compared = compare_sides(&clean, &silent, noise);
+        assert_eq!((compared.cases.verdict, compared.slices[0].verdict), (ChangeVerdict::Tied, ChangeVerdict::Regression));
+        assert!(compared.lost_evidence());
+    }
 }
 
 #[test]
