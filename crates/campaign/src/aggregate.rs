@@ -338,17 +338,21 @@ mod tests {
         let rubric = "      skill: swap\n      rubric: The answer names the risk of a worse price.\n";
         let example = || ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", rubric);
         let gate = "gates:\n  - { id: rubrics, spec: ours, scorer: judged, slice: pooled, tiers: [2], min_cases: 1, aggregate: rate, at_least: 0.8, why: x }\n";
-        let open = |workspace: ExampleWorkspace, judged: Reading| {
+        let open_in = |tier: Option<u64>, workspace: ExampleWorkspace, judged: Reading| {
             let workspace = workspace.load().expect("a workspace");
             let trials = StoredTrialList { outline: None, subjects: vec![], workspace: &workspace.hash };
-            let mut run = RunAggregator::new(&workspace, TrialList::Stored(&trials), RunClaim::default());
+            let mut run = RunAggregator::new(&workspace, TrialList::Stored(&trials), RunClaim { tier, ..RunClaim::default() });
             run.add(&ended("convert_half_an_ether", &[(ScorerId::CasePass, Reading::from_bool(true)), (ScorerId::Judged, judged)]));
             run.finish().unjudged_without_gate
         };
+        let open = |workspace: ExampleWorkspace, judged: Reading| open_in(None, workspace, judged);
         let found = open(example(), Reading::not_exercised());
         assert_eq!((found.trials, found.cases), (1, vec!["convert_half_an_ether".to_owned()]));
         assert_eq!(open(example(), Reading::from_bool(true)).trials, 0, "judged");
-        assert_eq!(open(example().edit("gates.yaml", "gates:\n", gate), Reading::not_exercised()).trials, 0, "a gate reads it");
+        let gated = || example().edit("gates.yaml", "gates:\n", gate);
+        assert_eq!(open(gated(), Reading::not_exercised()).trials, 0, "a gate reads it");
+        assert_eq!(open_in(Some(2), gated(), Reading::not_exercised()).trials, 0, "a gate of the tier reads it");
+        assert_eq!(open_in(Some(3), gated(), Reading::not_exercised()).trials, 1, "only a gate of another tier reads it");
     }
 
     #[test]

@@ -225,9 +225,11 @@ impl<'w> GateJudge<'w> {
         reads_miss
     }
 
-    /// Returns whether a gate reads a scorer on this case, in any tier.
+    /// Returns whether a gate of the tier, if the run is of one, reads a scorer on this case.
     pub fn reads(&mut self, case: &Case, scorer: ScorerId) -> bool {
-        self.placed_case(case).slices.scorers.iter().any(|one| one.scorer == scorer)
+        let slices = self.placed_case(case).slices;
+        let is_judged = |place: &usize| self.claim.tier.is_none_or(|tier| self.places[*place].gate.tiers.contains(&tier));
+        slices.scorers.iter().any(|one| one.scorer == scorer && one.places.iter().any(is_judged))
     }
 
     /// Returns the readings of every slice that was measured, by subject.
