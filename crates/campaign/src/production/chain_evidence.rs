@@ -6,7 +6,7 @@ use model::transcript::{ActionOrigin, Effect, MinedTransaction, SignatureRequest
 use model::{Event, EventKind, OpClass, Reading, Score, ScoreReason, ScorerId, Tool, Transcript, Workspace};
 use score::production::MinedValue;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use world::chain::ObservedTransaction;
 
 /// Most transactions of one trace that are read.
@@ -172,11 +172,11 @@ impl<'w> ObservedChains<'w> {
         reading.facts.decoded_transactions += 1;
     }
 
-    /// Notes writes whose effects are unknown: those without an answer, without a transaction that is read, or with that of another call. An
-    /// answer that is an error says that nothing was sent.
+    /// Notes writes whose effects are unknown: those without an answer, without a transaction that is read, or with that of another call, which
+    /// calls of a batch share. An answer that is an error says that nothing was sent.
     fn note_unread(&self, reading: &mut TraceReading, answers: &[(NamedTransaction, ReceiptAnswer)]) {
         let events = &reading.recording.transcript.events;
-        let mut used: BTreeSet<&str> = BTreeSet::new();
+        let mut used: BTreeMap<&str, u32> = BTreeMap::new();
         let mut unread = vec![];
         for event in events {
             let EventKind::Called { call, tool, args } = &event.happened else { continue };
@@ -190,8 +190,13 @@ impl<'w> ObservedChains<'w> {
             let named: Vec<&str> = answers.iter().map(|(named, _)| named.hash.as_str()).filter(|hash| answer_names(answer, hash)).collect();
             if named.is_empty() && matches!(answer, ToolAnswer::Result(_)) {
                 unread.push(format!("call {call} of {tool} names no transaction of a chain with an RPC"));
-            } else if !named.is_empty() && !named.into_iter().fold(false, |is_new, hash| used.insert(hash) || is_new) {
-                unread.push(format!("call {call} of {tool} names the transaction of another call"));
+            }
+            let other = named.first().and_then(|hash| used.get(hash)).copied();
+            let is_new = named.into_iter().fold(false, |is_new, hash| *used.entry(hash).or_insert(*call) == *call || is_new);
+            if let Some(other) = other.filter(|_| !is_new) {
+                unread.push(format!(
+                    "call {call} of {tool} names only the transaction of call {other}, as in a batch, so its own effects are unknown"
+                ));
             }
         }
         unread.into_iter().for_each(|why| note(&mut reading.facts.undecoded, why));
@@ -514,7 +519,7 @@ mod tests {
         let sent = || Some(ToolAnswer::Result(serde_json::json!({ "tx_hash": HASH })));
         assert_eq!(noted(&[sent()]), Vec::<String>::new());
         assert!(noted(&[None])[0].ends_with("has no answer"));
-        assert!(noted(&[sent(), sent()])[0].ends_with("names the transaction of another call"));
+        assert!(noted(&[sent(), sent()])[0].contains("names only the transaction of call 1, as in a batch"));
         assert!(noted(&[Some(ToolAnswer::Result(serde_json::json!({ "status": "ok" })))])[0].contains("names no transaction"));
     }
 
