@@ -10,6 +10,7 @@ use campaign::{LogGates, LogScorer, LogSummary};
 use foreign::{AttackQuestion, LogEntry, LogInput, read_log};
 use model::{RunClaim, UserError};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Recordings between two lines of progress.
@@ -61,6 +62,11 @@ pub(super) fn score_logs(io: &CliOutput, source: &WorkspaceSource, args: &ScoreA
     report::print_logs(io, &scored, workspace.as_ref().map(|_| source))
 }
 
+/// Returns what to do about logs that were not found. Errors of no file are of bounds.
+fn remedy(error: &io::Error) -> &'static str {
+    if error.kind() == io::ErrorKind::Other { "name a narrower folder or pattern" } else { "check the path" }
+}
+
 /// Returns the logs that the paths name, each once, sorted.
 fn find_all(paths: &[String]) -> Result<Vec<PathBuf>, Vec<UserError>> {
     if paths.is_empty() {
@@ -70,7 +76,7 @@ fn find_all(paths: &[String]) -> Result<Vec<PathBuf>, Vec<UserError>> {
     for path in paths {
         match files::find_logs(path) {
             Ok(logs) => found.extend(logs),
-            Err(error) => errors.push(UserError::new(format!("{path} cannot be read: {error}"), "check the path")),
+            Err(error) => errors.push(UserError::new(format!("{path} cannot be read: {error}"), remedy(&error))),
         }
     }
     if !errors.is_empty() {
