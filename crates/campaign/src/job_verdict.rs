@@ -1,8 +1,8 @@
 //! Verdict on a CI job, from the exit code and the JSON report of its run. What is missing or unknown in a report blocks.
 
-use model::Workspace;
+use model::{ContentHash, Workspace};
 use score::scorers::scorer_named;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Run of a CI job, as its process left it.
@@ -30,11 +30,22 @@ const REPORT_FORMAT: u64 = 1;
 /// Commands whose report says what trials of a run did.
 const REPORTING_COMMANDS: [&str; 2] = ["run", "score"];
 
-/// Parses the report of a run that ended with a code.
+/// Run that a report must be of.
+#[derive(Debug, Clone, Copy)]
+pub struct ReportedRun<'w> {
+    /// Exit code.
+    pub exit: u8,
+    /// Hash of the workspace.
+    pub workspace: &'w ContentHash,
+    /// Tier; absent if any will do.
+    pub tier: Option<u64>,
+}
+
+/// Parses the report of a run.
 ///
 /// # Errors
 /// A message without the path, if it is not JSON, not the report of a run in a known format, or the report of another run.
-pub fn parse_job_report(text: &str, exit: u8) -> Result<Value, String> {
+pub fn parse_job_report(text: &str, run: &ReportedRun<'_>) -> Result<Value, String> {
     let report: Value = serde_json::from_str(text).map_err(|error| format!("is not a JSON report: {error}"))?;
     if report["format"] != REPORT_FORMAT {
         return Err(format!("has the format {}; this version reads {REPORT_FORMAT}", report["format"]));
@@ -42,10 +53,18 @@ pub fn parse_job_report(text: &str, exit: u8) -> Result<Value, String> {
     if !report["command"].as_str().is_some_and(|command| REPORTING_COMMANDS.contains(&command)) {
         return Err(format!("is no report of a run: its command is {}", report["command"]));
     }
-    match report["exit"] == exit {
-        true => Ok(report),
-        false => Err(format!("is the report of another run: it ended with {}, not with {exit}", report["exit"])),
+    let ReportedRun { exit, workspace, tier } = *run;
+    if report["exit"] != exit {
+        return Err(format!("is the report of another run: it ended with {}, not with {exit}", report["exit"]));
     }
+    // Reports of earlier versions do not name their workspace.
+    if report.get("workspace").is_some_and(|stated| *stated != json!(workspace)) {
+        return Err("is the report of another run: its workspace differs from this one".to_owned());
+    }
+    if let Some(tier) = tier.filter(|tier| report["claim"]["tier"] != *tier) {
+        return Err(format!("is the report of another run: it is of the tier {}, not of {tier}", report["claim"]["tier"]));
+    }
+    Ok(report)
 }
 
 impl JobVerdict {
@@ -236,7 +255,7 @@ mod tests {
             "exit": exit, "verdicts": verdicts, "trials": { "planned": 2, "finished": 2, "aborted": 0 }, "unread": 0, "misjudged": 1,
             "failures_without_gate": { "trials": 0 }, "unjudged_without_gate": { "trials": 0 }, "failed_scorers": { "trials": 0 },
         });
-        let report = parse_job_report(&report.to_string(), exit);
+        let report = parse_job_report(&report.to_string(), &ReportedRun { exit, workspace: &workspace.hash, tier: None });
         JobVerdict::new(&workspace, &FinishedRun { exit, report, without_judge: true })
     }
 
@@ -268,13 +287,21 @@ mod tests {
     #[test]
     fn report_of_another_run_is_refused() {
         let report = |format: u64, command: &str| json!({ "format": format, "command": command, "exit": 1 }).to_string();
-        let refused = |text: &str| parse_job_report(text, 0).expect_err("another report");
+        let workspace = ContentHash::of_text("this");
+        let parse = |text: &str, exit: u8, tier: Option<u64>| parse_job_report(text, &ReportedRun { exit, workspace: &workspace, tier });
+        let refused = |text: &str| parse(text, 0, None).expect_err("another report");
         assert_eq!(refused(&report(1, "run")), "is the report of another run: it ended with 1, not with 0");
         assert_eq!(refused(&report(2, "run")), "has the format 2; this version reads 1");
         assert_eq!(refused(&report(1, "smoke")), "is no report of a run: its command is \"smoke\"");
         assert_eq!(refused("{\"exit\": 0}"), "has the format null; this version reads 1");
-        assert!(parse_job_report(&report(1, "score"), 1).is_ok());
-        assert!(parse_job_report("nothing", 0).is_err());
+        assert!(parse(&report(1, "score"), 1, None).is_ok());
+        assert!(parse("nothing", 0, None).is_err());
+        let of =
+            |hash: &ContentHash| json!({ "format": 1, "command": "run", "exit": 0, "workspace": hash, "claim": { "tier": 2 } }).to_string();
+        assert!(parse(&of(&workspace), 0, Some(2)).is_ok());
+        assert!(parse(&of(&ContentHash::of_text("other")), 0, Some(2)).expect_err("another workspace").contains("its workspace differs"));
+        assert!(parse(&of(&workspace), 0, Some(3)).expect_err("another tier").ends_with("it is of the tier 2, not of 3"));
+        assert!(parse(&report(1, "run"), 1, Some(3)).expect_err("no tier").ends_with("it is of the tier null, not of 3"));
     }
 
     #[test]
@@ -284,7 +311,7 @@ mod tests {
             let met = json!([{ "gate": "g", "verdict": "met" }]);
             let report =
                 json!({ "format": 1, "command": "run", "exit": 0, "verdicts": met, "trials": trials, "left_out": 3, "stopped": stopped });
-            let report = parse_job_report(&report.to_string(), 0);
+            let report = parse_job_report(&report.to_string(), &ReportedRun { exit: 0, workspace: &workspace.hash, tier: None });
             JobVerdict::new(&workspace, &FinishedRun { exit: 0, report, without_judge: false }).blocking
         };
         assert!(

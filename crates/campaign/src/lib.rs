@@ -48,7 +48,7 @@ pub use execute::{execute, execute_in_memory};
 pub use failed_cases::failed_cases;
 pub use funding::FundingAdvice;
 pub use golden::{BaselineStatus, ChangedCase, GoldenDiff, GoldenSet, WordingChange, WordingCounts, WordingVerdict};
-pub use job_verdict::{FinishedRun, JobVerdict, parse_job_report};
+pub use job_verdict::{FinishedRun, JobVerdict, ReportedRun, parse_job_report};
 pub use judging::{CalibrationError, CalibrationIntervals, CalibrationReport, UnreadVerdict, ask_judge, calibrate_judge};
 pub use logs::{
     AttackFindingLine, CaseKnowledge, ChangedReading, LogGates, LogScorer, LogSummary, LogVerdicts, ReadingTotals, ScoredRecording,

@@ -22,7 +22,7 @@ pub(crate) enum CiCommand {
     Gitlab(CiGitlabArgs),
     /// Decide whether a CI job passes, from the exit code and the JSON report of its run
     #[command(
-        after_help = "A run that is incomplete (exit 3) passes only with --without-judge, and only if all that it leaves\nundecided are gates and rubrics that need a judge. They are listed as undecided, never as passed.\n\nExample:\n  bardo-eval run --tier 2 --report json=tier-2.json || code=$?\n  bardo-eval ci verdict tier-2.json --exit \"${code:-0}\""
+        after_help = "A run that is incomplete (exit 3) passes only with --without-judge, and only if all that it leaves\nundecided are gates and rubrics that need a judge. They are listed as undecided, never as passed.\n\nExample:\n  bardo-eval run --tier 2 --report json=tier-2.json || code=$?\n  bardo-eval ci verdict tier-2.json --tier 2 --exit \"${code:-0}\""
     )]
     Verdict(CiVerdictArgs),
 }
@@ -86,6 +86,9 @@ pub(crate) struct CiVerdictArgs {
     /// Exit code of the run
     #[arg(long, value_name = "CODE")]
     pub exit: u8,
+    /// Tier of the run; a report of another one fails the job
+    #[arg(long, value_name = "N")]
+    pub tier: Option<u64>,
     /// Accept gates that only a judge can decide as undecided, for a job without the judge's key
     #[arg(long)]
     pub without_judge: bool,

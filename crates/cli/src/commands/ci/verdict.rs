@@ -6,7 +6,8 @@ use crate::files;
 use crate::io::CliOutput;
 use crate::report::{FORMAT, escape_control};
 use crate::workspace_source::WorkspaceSource;
-use campaign::{FinishedRun, JobVerdict, parse_job_report};
+use campaign::{FinishedRun, JobVerdict, ReportedRun, parse_job_report};
+use model::Workspace;
 use serde_json::{Value, json};
 
 const COMMAND: &str = "ci verdict";
@@ -16,7 +17,7 @@ pub(super) fn verdict(io: &CliOutput, source: &WorkspaceSource, args: &CiVerdict
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let run = FinishedRun { exit: args.exit, report: read_report(args), without_judge: args.without_judge };
+    let run = FinishedRun { exit: args.exit, report: read_report(&workspace, args), without_judge: args.without_judge };
     let job = JobVerdict::new(&workspace, &run);
     let exit = match args.exit {
         1 => ExitKind::Missed,
@@ -31,10 +32,11 @@ pub(super) fn verdict(io: &CliOutput, source: &WorkspaceSource, args: &CiVerdict
     io.print_result(&result, exit)
 }
 
-fn read_report(args: &CiVerdictArgs) -> Result<Value, String> {
+fn read_report(workspace: &Workspace, args: &CiVerdictArgs) -> Result<Value, String> {
     let path = args.report.display();
     let text = files::read_file(&args.report).map_err(|error| format!("the run wrote no report: {path}: {error}"))?;
-    parse_job_report(&text, args.exit).map_err(|why| format!("{path} {why}"))
+    let run = ReportedRun { exit: args.exit, workspace: &workspace.hash, tier: args.tier };
+    parse_job_report(&text, &run).map_err(|why| format!("{path} {why}"))
 }
 
 fn text(job: &JobVerdict, exit: ExitKind) -> String {
