@@ -150,6 +150,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn remedy_tells_wrong_paths_from_wide_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let remedy_of = |path: &str| find_all(&[format!("{}{path}", folder.path().display())]).unwrap_err()[0].remedy.clone();
+        assert_eq!(remedy_of("/missing.json"), "check the path");
+        std::fs::create_dir_all(folder.path().join("d/".repeat(20))).unwrap();
+        assert_eq!(remedy_of("/**/*.json"), "name a narrower folder or pattern");
+    }
+
+    #[test]
     fn log_that_is_named_twice_is_read_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| format!("{}/{name}", folder.path().display());
