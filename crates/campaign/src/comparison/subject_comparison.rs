@@ -51,12 +51,12 @@ mod tests {
     use score::pairing::{RunSide, SideTrial};
     use std::time::Duration;
 
-    fn side(workspace: &Workspace, source: SideSource, reading: Reading) -> ComparedSide<'_> {
+    fn side<'w>(workspace: &'w Workspace, source: SideSource, reading: &Reading) -> ComparedSide<'w> {
         let mut readings = RunSide::new(workspace);
         for (n, case) in
             workspace.suites.iter().filter(|suite| suite.name.contains("tool_selection")).flat_map(|suite| &suite.cases).enumerate()
         {
-            let (trial, scores) = (ContentHash::of_text(&n.to_string()), vec![Score::new("hit", reading, vec![])]);
+            let (trial, scores) = (ContentHash::of_text(&n.to_string()), vec![Score::new("hit", reading.clone(), vec![])]);
             readings.add(&SideTrial { trial: &trial, case, hash: Some(&case.hash), scores: &scores, outcome: CaseOutcome::Passed });
         }
         let (subject, noise, spent) = ("a".to_owned(), RunNoise::None, Money::ZERO);
@@ -73,8 +73,8 @@ mod tests {
                 "gates:\n  - {{ id: hits, spec: ours, scorer: hit, slice: pooled, tiers: [2], min_cases: 1, aggregate: rate, at_least: {bound}, why: test }}\n"
             );
             let workspace = ExampleWorkspace::minimal().with("gates.yaml", &gates).load().expect("a workspace");
-            let met = side(&workspace, SideSource::Run(None), Reading::from_bool(true));
-            let compare = |source| compare_subjects(&met, &side(&workspace, source, Reading::not_exercised()));
+            let met = side(&workspace, SideSource::Run(None), &Reading::from_bool(true));
+            let compare = |source| compare_subjects(&met, &side(&workspace, source, &Reading::not_exercised()));
             let silent = compare(SideSource::Run(None));
             assert_eq!((silent.has_regression(), silent.is_incomplete()), (is_regression, true), "{bound}");
             let golden = compare(SideSource::Golden);
