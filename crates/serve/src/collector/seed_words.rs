@@ -111,7 +111,7 @@ mod tests {
             numbered.join(" "),
             serde_json::json!({ "words": SEED }).to_string(),
             SEED.join("\n"),
-            serde_json::json!({ "text": SEED.join("\n") }).to_string(),
+            serde_json::json!({ "contents": SEED.join("\n") }).to_string(),
             serde_json::json!({ "text": serde_json::to_string_pretty(&SEED).unwrap() }).to_string(),
             format!("[\"{}\"]", SEED.join("\",\n            \"")),
             serde_json::json!({ "text": format!("[\"{}\"]", SEED.join("\",\n            \"")) }).to_string(),
