@@ -1,7 +1,7 @@
 //! Parsers of everything that comes from outside, each as a function of bytes that must return. Fuzzers call them with any input, the
 //! tests of the program with the committed seeds and mutations of them.
 
-use campaign::{FinishedRun, JobVerdict, parse_job_report};
+use campaign::{FinishedRun, JobVerdict, ReportedRun, parse_job_report};
 use foreign::{AttackQuestion, LogEntry, LogFormat, LogInput, VerdictPair, attack_signs, log_readings, read_log};
 use model::suite::{JsonPath, StatePredicate};
 use model::transcript::TxOutcome;
@@ -434,7 +434,7 @@ fn agent_replies(bytes: &[u8]) {
 fn ci_reports(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for exit in [0, 1, 3] {
-        let report = parse_job_report(&text, exit);
+        let report = parse_job_report(&text, &ReportedRun { exit, workspace: &SMALL_WORKSPACE.hash, tier: None });
         for without_judge in [false, true] {
             let job = JobVerdict::new(&SMALL_WORKSPACE, &FinishedRun { exit, report: report.clone(), without_judge });
             if job.passes() {
