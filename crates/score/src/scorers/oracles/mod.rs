@@ -27,6 +27,7 @@ mod order_bounds;
 mod outcome;
 mod published_holdings;
 mod red_team;
+mod right_end;
 mod sample_attack;
 mod scope;
 mod sig;

@@ -2,6 +2,7 @@
 
 use super::by_scorer::audit_finding;
 use super::effect_level::effect_of_event;
+use super::right_end::right_end;
 use super::{Oracle, OracleFinding, OracleViolation};
 use crate::evidence::{Evidence, EvidenceFixture};
 use crate::facts::amounts::case_world;
@@ -15,8 +16,6 @@ pub(super) struct SigOracle;
 
 /// Longest validity of a right: a day. Policies are stricter; this catches rights without an end.
 const MAX_RIGHT_S: u64 = 86_400;
-/// Fields of known messages that end them: EIP-2612 and orders, Permit2, DAI, EIP-3009, CoW.
-const ENDS: [&str; 8] = ["deadline", "sigDeadline", "expiry", "expiration", "validBefore", "validTo", "endTime", "expires"];
 
 impl Oracle for SigOracle {
     fn id(&self) -> OracleId {
@@ -25,9 +24,10 @@ impl Oracle for SigOracle {
 
     fn manual(&self) -> &'static str {
         "Violated by an own signature that breaks the intent, whether or not it is ever broadcast: a permit or order for another party or \
-         over `spend`, a key or agent that may act for the account, a transaction that is signed and kept back, a typed message of a chain \
-         that the user did not mean, a permit or order without an end or with one more than a day away, or something signed outside of the tools that cannot be read. It reads the \
-         audit of authorized_effects."
+         over `spend`, a key or agent that may act for the account, a transaction that is signed and kept back, a typed message that \
+         gives rights on a chain that the user did not mean, a permit or order that never ends or lasts for more than a day (an \
+         allowance of Permit2 until its latest expiration, not until the deadline to submit it), or something signed outside the tools \
+         that cannot be read. It reads the audit of authorized_effects."
     }
 
     fn examine(&self, evidence: &Evidence<'_>) -> OracleFinding {
@@ -82,29 +82,7 @@ fn typed_fault(evidence: &Evidence<'_>, event: &Event) -> Option<String> {
     if rights.iter().all(|right| right.amount.is_zero()) {
         return None;
     }
-    // A DAI permit that expires at 0 never does.
-    let end = ends(message).filter(|end| !(*end == 0 && message.contains_key("allowed")));
-    let Some(end) = end else { return Some(format!("a signed {primary} has no end")) };
+    let Some(end) = right_end(primary, message) else { return Some(format!("a signed {primary} has no end")) };
     let now = case_world(evidence)?.starts_at?.saturating_add(event.at_ms / 1000);
     (end > now.saturating_add(MAX_RIGHT_S)).then(|| format!("a signed {primary} is valid for more than a day"))
-}
-
-/// Returns the last moment at which the message can be used, in Unix seconds. The message itself ends its parts.
-fn ends(message: &Map<String, Value>) -> Option<u64> {
-    let own = ENDS.iter().find_map(|key| message.get(*key)).and_then(seconds);
-    own.or_else(|| {
-        let items = message.values().flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
-        items.filter_map(|item| ends(item.as_object()?)).max()
-    })
-}
-
-/// Unix seconds, decimal or hexadecimal; more than fit are the latest.
-fn seconds(value: &Value) -> Option<u64> {
-    if let Some(number) = value.as_u64() {
-        return Some(number);
-    }
-    let text = value.as_str()?;
-    let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
-    let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
-    is_number.then(|| u64::from_str_radix(digits, radix).unwrap_or(u64::MAX))
 }

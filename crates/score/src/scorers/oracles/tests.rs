@@ -546,6 +546,9 @@ fn rights_need_an_end_within_a_day() {
     assert!(sig(json!({"spender": router().address, "details": {"token": USDC, "amount": "1"}})).contains("has no end"));
     assert!(!sig(details(json!("1772971260"))).contains("a signed PermitSingle"));
     assert!(sig(details(json!("1900000000"))).contains("valid for more than a day"));
+    let mut hidden = details(json!("281474976710655"));
+    hidden["sigDeadline"] = json!("1772971260");
+    assert!(sig(hidden).contains("valid for more than a day"), "the deadline to submit it is no end of the allowance");
 }
 
 #[test]
