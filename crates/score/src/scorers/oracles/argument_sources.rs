@@ -90,12 +90,18 @@ impl<'a> ArgumentSources<'a> {
         }
     }
 
+    /// Returns whether the user said the figure.
+    pub(super) fn user_said(&self, figure: f64) -> bool {
+        self.said.iter().any(|known| is_same_figure(*known, figure))
+    }
+
     /// Returns whether the user or a read has the figure; the user may have said a share in percent.
     fn is_known_figure(&self, text: &str) -> bool {
         let figures = figures_of(text);
-        let is = |known: &f64, value: f64| (known - value).abs() <= value.abs() * 1e-9;
-        let has =
-            |value: f64| self.figures.iter().any(|known| is(known, value)) || self.said.iter().any(|known| is(&(known * 100.0), value));
+        let has = |value: f64| {
+            self.figures.iter().any(|known| is_same_figure(*known, value))
+                || self.said.iter().any(|known| is_same_figure(known * 100.0, value))
+        };
         !figures.is_empty() && figures.iter().all(|figure| figure.readings().into_iter().any(has))
     }
 
@@ -113,6 +119,11 @@ impl<'a> ArgumentSources<'a> {
     fn is_part_of_result(&self, list: &Value) -> bool {
         self.reads.iter().any(|(args, result)| has_list_with(result, list) && !has_list_with(args, list))
     }
+}
+
+/// Returns whether two figures are equal but for the rounding of floats.
+pub(super) fn is_same_figure(known: f64, value: f64) -> bool {
+    (known - value).abs() <= value.abs() * 1e-9
 }
 
 fn figure_values(text: &str) -> Vec<f64> {
