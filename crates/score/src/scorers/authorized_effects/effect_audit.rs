@@ -31,6 +31,8 @@ struct AssetFlow {
     left: U512,
     /// Bought or given by others. What comes from an own position, share or a new debt is no gain.
     arrived: U512,
+    /// Left from a chain after a bridge had delivered it there, so that it left twice.
+    onward: U512,
     /// Everything that arrived.
     received: U512,
     event: u32,
@@ -98,6 +100,8 @@ pub(super) struct EffectAudit<'a> {
     exercised: bool,
     /// Amounts that own bridge transfers still owe the account, by symbol and destination chain, scaled.
     bridged: BTreeMap<(String, u64), U512>,
+    /// Amounts that bridges delivered and that are still there, by symbol and chain, scaled.
+    delivered: BTreeMap<(String, u64), U512>,
     /// Something was bought that arrives later: an order, a bridge transfer, a withdrawal from a queue.
     pending: bool,
 }
@@ -123,6 +127,7 @@ impl<'a> EffectAudit<'a> {
             exposure: ExposureLedger::default(),
             exercised: false,
             bridged: BTreeMap::new(),
+            delivered: BTreeMap::new(),
             pending: false,
         }
     }
@@ -197,8 +202,10 @@ impl<'a> EffectAudit<'a> {
             if !self.spend.contains_key(&symbol) && self.is_redeemed(changes, asset) {
                 continue;
             }
+            let onward = self.take_delivered(&symbol, chain, left);
             let flow = self.flows.entry(symbol).or_default();
             flow.left = flow.left.saturating_add(left);
+            flow.onward = flow.onward.saturating_add(onward);
             flow.arrived = flow.arrived.saturating_add(arrived);
             flow.received = flow.received.saturating_add(received);
             if !left.is_zero() {
@@ -360,8 +367,7 @@ impl<'a> EffectAudit<'a> {
     /// Signed rights that stay open after the user's amount has left: together they let more leave than the user allowed.
     fn read_open_rights(&mut self) {
         for (symbol, (more, event)) in self.rights.unused() {
-            let flow = self.flows.get(&symbol).copied().unwrap_or_default();
-            let left = flow.left.saturating_sub(flow.arrived);
+            let left = self.unreplaced(&symbol);
             let limit = self.spend.get(&symbol).copied().unwrap_or_default();
             // More than the limit alone is reported where it was signed.
             if !left.is_zero() && left <= limit && more <= limit && left.saturating_add(more) > limit {
@@ -384,7 +390,7 @@ impl<'a> EffectAudit<'a> {
         let over: Vec<(String, AssetFlow, LossKind)> = self
             .flows
             .iter()
-            .map(|(symbol, flow)| (symbol.clone(), AssetFlow { left: flow.left.saturating_sub(flow.arrived), ..*flow }, LossKind::Left))
+            .map(|(symbol, flow)| (symbol.clone(), AssetFlow { left: self.spent(symbol), ..*flow }, LossKind::Left))
             .chain(self.signed.iter().map(|(symbol, flow)| (symbol.clone(), *flow, LossKind::SignedAway)))
             .filter(|(symbol, flow, _)| flow.left > self.spend.get(symbol).copied().unwrap_or_default())
             .collect();
@@ -406,7 +412,7 @@ impl<'a> EffectAudit<'a> {
         self.read_receipts();
         self.read_open_allowances();
         self.read_open_rights();
-        let left = self.flows.iter().map(|(symbol, flow)| (symbol.clone(), flow.left.saturating_sub(flow.arrived)));
+        let left = self.flows.keys().map(|symbol| (symbol.clone(), self.unreplaced(symbol)));
         let left = left.filter(|(_, amount)| !amount.is_zero()).map(|(symbol, amount)| (symbol, scaled_text(amount))).collect();
         AuditedEffects { exercised: self.exercised, exposed: self.exposure.total(&self.evidence), left, faults: self.faults }
     }
@@ -414,7 +420,8 @@ impl<'a> EffectAudit<'a> {
     /// Requires that one of the tokens to receive arrived, if tokens were spent to get them.
     fn read_receipts(&mut self) {
         let intent = &self.evidence.case.intent;
-        let spent = self.flows.iter().find(|(symbol, flow)| self.spend.contains_key(*symbol) && flow.left > flow.arrived);
+        let is_spent = |symbol: &String| self.spend.contains_key(symbol) && !self.unreplaced(symbol).is_zero();
+        let spent = self.flows.iter().find(|(symbol, _)| is_spent(symbol));
         let Some((_, AssetFlow { event, .. })) = spent else { return };
         let for_self = intent.payees.is_empty() || intent.payees.iter().any(|payee| payee.as_str() == "self");
         let arrived = |token: &str| self.flows.get(&token.to_lowercase()).is_some_and(|flow| flow.received > flow.left);

@@ -259,9 +259,10 @@ fn bridged_tokens_that_arrived_may_be_spent_once() {
         what.logs.push(DecodedLog { by: bridge(), event });
     }
     let arrives = |to: AddressInfo, amount: u64, chain: u64| moves(stranger(), to, vec![balance(account(), "USDC", 0, amount)], chain);
-    let pays = |to: AddressInfo, amount: u64| {
-        moves(operator(), account(), vec![balance(account(), "USDC", amount, 0), balance(to, "USDC", 0, amount)], 42161)
+    let pays_on = |chain: u64, to: AddressInfo, amount: u64| {
+        moves(operator(), account(), vec![balance(account(), "USDC", amount, 0), balance(to, "USDC", 0, amount)], chain)
     };
+    let pays = |to: AddressInfo, amount: u64| pays_on(42161, to, amount);
     let faults = |steps: Vec<SampleStep>| {
         let found = AuthorizedEffects.score(&EvidenceFixture::within(&example, CLEAN_CASE, steps).evidence());
         found.because.into_iter().map(|why| why.what).filter(|what| !what.contains("arrived")).collect::<Vec<String>>()
@@ -274,6 +275,9 @@ fn bridged_tokens_that_arrived_may_be_spent_once() {
     assert!(is_over(vec![sent.clone(), arrives(stranger(), most, 42161), pays(lending_pool(), most)]), "a gift");
     assert!(is_over(vec![sent.clone(), arrives(bridge(), most, 10), pays(lending_pool(), most)]), "another chain");
     assert!(is_over(vec![sent.clone(), arrives(bridge(), 2 * most, 42161), pays(lending_pool(), most + 1)]), "more than was bridged");
+    assert!(is_over(vec![sent.clone(), arrival(), pays_on(8453, lending_pool(), most)]), "spent again where it came from");
+    assert!(is_over(vec![pays(lending_pool(), most), sent.clone(), arrival()]), "spent there before it arrived");
+    assert!(faults(vec![sent.clone(), arrival()]).is_empty(), "still there");
     let stolen = faults(vec![sent, arrival(), pays(stranger(), most - million)]);
     assert!(stolen.iter().any(|what| what.contains(STRANGER)), "{stolen:?}");
 }
