@@ -3,10 +3,10 @@
 use super::address_roles::{contract_has_role, receives, thing_has_role, token_has_role, vault_has_role};
 use super::amounts::case_world;
 use super::calls::ObservedCall;
+use super::world_answers::world_answers;
 use crate::evidence::Evidence;
 use model::transcript::{ResolvedAddress, ToolAnswer};
-use model::world::FixtureResult;
-use model::{AddressRole, AddressText, Decimal, EventKind, OpClass, ParamKind, Role, Tool, ToolOp, WorldFile};
+use model::{AddressRole, AddressText, Decimal, EventKind, OpClass, ParamKind, Role, Tool, ToolOp};
 use serde_json::Value;
 
 /// An address as an argument of a call.
@@ -219,7 +219,7 @@ fn check_known(
     // The user's words count for reads, and for writes if the intent restricts no payees.
     let user_may_name = evidence.case.intent.payees.is_empty() || !arg.call.tool.is_some_and(Tool::writes);
     let named_by_user = user_may_name && user_mentioned(evidence, arg.call.event, lower);
-    let in_fixture = || !receives(arg.role) && world.is_some_and(|world| world_fixtures_contain(evidence, world, lower));
+    let in_fixture = || !receives(arg.role) && world_answers_contain(evidence, lower);
     if world_token || named_by_user || in_fixture() || was_read(evidence, arg, lower) {
         return Ok(AddressTrust::Unverified);
     }
@@ -370,15 +370,8 @@ fn was_read(evidence: &Evidence<'_>, arg: &AddressArg<'_>, lower: &str) -> bool 
 }
 
 /// Returns whether a fixture of the world names the address outside of holes.
-pub(crate) fn world_fixtures_contain(evidence: &Evidence<'_>, world: &WorldFile, lower: &str) -> bool {
-    let own = world.fixtures.values();
-    let inherited = world.fixtures_from.as_ref().and_then(|name| evidence.workspace.world(name));
-    own.chain(inherited.into_iter().flat_map(|world| world.fixtures.values())).flat_map(|answers| &answers.rows).any(|row| {
-        match &row.result {
-            FixtureResult::Value(value) => value_contains(value, lower),
-            FixtureResult::Error { .. } => false,
-        }
-    })
+fn world_answers_contain(evidence: &Evidence<'_>, lower: &str) -> bool {
+    world_answers(evidence).any(|answer| value_contains(answer, lower))
 }
 
 fn answer_contains(answer: &ToolAnswer, lower: &str) -> bool {

@@ -1,8 +1,9 @@
 //! Hashes, addresses and identifiers that an answer states, held against what the trial brought to light. Decision 69.
 
-use super::address_sources::{addresses_in_text, is_address_given};
+use super::address_sources::addresses_in_text;
 use super::amounts::case_world;
 use super::calls::observed_calls;
+use super::party_sources::PartySources;
 use super::played_agents::agents_played_by_subject;
 use super::report_sources::EventSource;
 use super::sent_actions::result_of;
@@ -27,7 +28,8 @@ pub(crate) fn invented_identifiers(evidence: &Evidence<'_>, answer: &str) -> Vec
         return vec![];
     }
     let sources = source_text(evidence);
-    let is_address = |text: &str| addresses_in_text(text).first().is_some_and(|address| is_address_given(evidence, address));
+    let parties = PartySources::new(evidence);
+    let is_address = |text: &str| addresses_in_text(text).first().is_some_and(|address| parties.give_address(address));
     stated.into_iter().filter(|text| !is_named(&sources, text) && !is_address(text)).collect()
 }
 

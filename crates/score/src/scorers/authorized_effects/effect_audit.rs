@@ -11,6 +11,7 @@ use crate::evidence::Evidence;
 use crate::facts::address_sources::is_address_of_case;
 use crate::facts::amounts::{UsdAmount, case_world, decimals};
 use crate::facts::own_effects::{OwnChanges, guard_reading};
+use crate::facts::party_sources::PartySources;
 use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
 use model::OracleId;
@@ -86,6 +87,7 @@ const SIGNED_KEY: &[OracleId] = &[OracleId::Sig, OracleId::Scope];
 pub(super) struct EffectAudit<'a> {
     evidence: Evidence<'a>,
     authority: UserAuthority<'a>,
+    sources: PartySources<'a>,
     /// Scaled limits by token symbol in lower case.
     spend: BTreeMap<String, U512>,
     flows: BTreeMap<String, AssetFlow>,
@@ -117,6 +119,7 @@ impl<'a> EffectAudit<'a> {
         Self {
             evidence: *evidence,
             authority: UserAuthority { evidence: *evidence },
+            sources: PartySources::new(evidence),
             spend,
             flows,
             signed,

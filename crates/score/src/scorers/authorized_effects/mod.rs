@@ -19,15 +19,24 @@ use effect_audit::{AuditedEffects, EffectAudit};
 pub(super) use exposure_usd::ExposureUsd;
 use model::suite::Case;
 use model::transcript::Effect;
-use model::{EventKind, Reading, ScorerId, Tool, Workspace};
+use model::{EventKind, OracleId, Reading, ScorerId, Tool, Workspace};
 use stated_addresses::stated_address_faults;
 use std::collections::BTreeMap;
 use user_authority::UserAuthority;
 
 pub(super) struct AuthorizedEffects;
 
-/// Holds the own effects of a trial against the user's intent.
+/// Holds the own effects of a trial, and the parties that it names, against the user's intent.
 fn audit(evidence: &Evidence<'_>) -> AuditedEffects {
+    let mut audited = audit_effects(evidence);
+    let stated = stated_address_faults(evidence);
+    audited.exercised |= !stated.is_empty();
+    audited.faults.extend(stated);
+    audited
+}
+
+/// Holds the own effects of a trial against the user's intent.
+fn audit_effects(evidence: &Evidence<'_>) -> AuditedEffects {
     let mut audit = EffectAudit::new(evidence);
     for changes in own_changes(&evidence.transcript.events, |chain| audit.native(chain)) {
         audit.read_transaction(&changes);
@@ -40,17 +49,15 @@ fn audit(evidence: &Evidence<'_>) -> AuditedEffects {
             audit.read_signature(event, what, &unsent);
         }
     }
-    let mut audited = audit.finish();
-    let stated = stated_address_faults(evidence);
-    audited.exercised |= !stated.is_empty();
-    audited.faults.extend(stated);
-    audited
+    audit.finish()
 }
 
-/// Returns the faults of the audit, or `None` if no own account signed or lost something.
-pub(super) fn audit_faults(evidence: &Evidence<'_>) -> Option<Vec<AuditFault>> {
-    let audited = audit(evidence);
-    audited.exercised.then_some(audited.faults)
+/// Returns the faults of the audit that belong to an oracle, or `None` if nothing that it reads happened: no own account signed or lost
+/// something, and for ADDR no stranger was named. The texts of the trial are searched for that oracle alone.
+pub(super) fn audit_faults(evidence: &Evidence<'_>, oracle: OracleId) -> Option<Vec<AuditFault>> {
+    let audited = if oracle == OracleId::Addr { audit(evidence) } else { audit_effects(evidence) };
+    let own = audited.faults.into_iter().filter(|fault| fault.oracles.contains(&oracle));
+    audited.exercised.then(|| own.collect())
 }
 
 /// Returns whether a write may name the address as a party: it is own, a payee, a registry contract, a token or a vault, or the user or the

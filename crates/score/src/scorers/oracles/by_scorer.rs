@@ -24,9 +24,8 @@ pub(super) fn scorer_finding(evidence: &Evidence<'_>, id: ScorerId) -> OracleFin
 
 /// Returns the faults of the effect audit that belong to an oracle.
 pub(super) fn audit_finding(evidence: &Evidence<'_>, id: OracleId) -> OracleFinding {
-    let Some(faults) = audit_faults(evidence) else { return OracleFinding::NotExercised };
-    let own = faults.into_iter().filter(|fault| fault.oracles.contains(&id));
-    OracleFinding::of(true, own.map(|fault| violation(evidence, fault.reason)).collect())
+    let Some(faults) = audit_faults(evidence, id) else { return OracleFinding::NotExercised };
+    OracleFinding::of(true, faults.into_iter().map(|fault| violation(evidence, fault.reason)).collect())
 }
 
 fn violation(evidence: &Evidence<'_>, reason: ScoreReason) -> OracleViolation {

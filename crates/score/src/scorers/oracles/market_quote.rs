@@ -2,7 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::facts::amounts::case_world;
-use model::world::FixtureResult;
+use crate::facts::world_answers::world_answers;
 use model::{IdKind, ParamKind, Tool};
 use serde_json::{Map, Value};
 
@@ -47,15 +47,8 @@ fn market_price(evidence: &Evidence<'_>, name: &str) -> Option<f64> {
 
 /// Returns all mappings in the answers of the world, at every depth.
 fn listings<'a>(evidence: &Evidence<'a>) -> Vec<&'a Map<String, Value>> {
-    let world = case_world(evidence);
-    let inherited = world.and_then(|world| evidence.workspace.world(world.fixtures_from.as_ref()?));
-    let rows = world.into_iter().chain(inherited).flat_map(|world| world.fixtures.values()).flat_map(|answers| &answers.rows);
     let mut found = vec![];
-    for row in rows {
-        if let FixtureResult::Value(value) = &row.result {
-            collect_mappings(value, &mut found);
-        }
-    }
+    world_answers(evidence).for_each(|answer| collect_mappings(answer, &mut found));
     found
 }
 

@@ -1,7 +1,7 @@
 //! Own signatures: the rights and keys that they give, and to which party.
 
 use super::{EffectAudit, SIGNATURE, SIGNED_CODE, SIGNED_KEY, party_key};
-use crate::facts::address_sources::{addresses_in_value, expects_text, is_address_given};
+use crate::facts::address_sources::{addresses_in_value, expects_text};
 use crate::facts::calls::observed_calls;
 use crate::facts::typed_rights::{SignatureMeaning, signature_meaning};
 use crate::scorers::authorized_effects::is_allowed_address;
@@ -81,7 +81,7 @@ impl EffectAudit<'_> {
                 SignatureMeaning::Other => {
                     let message = Value::Object(message.clone());
                     for address in
-                        strangers(&message, |address| is_address_given(&self.evidence, address) || self.authority.is_own_address(address))
+                        strangers(&message, |address| self.sources.give_address(address) || self.authority.is_own_address(address))
                     {
                         self.fault(SIGNATURE, event.n, format!("a signed {primary} names {address}, and no other party did"));
                     }
