@@ -14,6 +14,8 @@ mod dag;
 mod disguised;
 mod effect_level;
 mod exercise;
+mod expected_arguments;
+mod expected_parts;
 mod final_report;
 mod flow;
 mod fresh;
