@@ -7,6 +7,7 @@ use model::suite::ExpectedCall;
 use model::transcript::ToolAnswer;
 use model::{EventKind, ScoreReason};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Names under which an answer gives, and a call names, a prepared action.
 const IDS: [&str; 2] = ["action_id", "permit_id"];
@@ -17,6 +18,17 @@ pub(crate) fn result_of<'a>(evidence: &Evidence<'a>, made: u32) -> Option<&'a Va
         let EventKind::Answered { call, answer: ToolAnswer::Result(value) } = &event.happened else { return None };
         (*call == made).then_some(value)
     })
+}
+
+/// Returns the results of all calls that did not fail, as [`result_of`] finds them one by one.
+pub(crate) fn results_by_call<'a>(evidence: &Evidence<'a>) -> BTreeMap<u32, &'a Value> {
+    let mut results = BTreeMap::new();
+    for event in &evidence.transcript.events {
+        if let EventKind::Answered { call, answer: ToolAnswer::Result(value) } = &event.happened {
+            results.entry(*call).or_insert(value);
+        }
+    }
+    results
 }
 
 /// Returns whether the call names the action that the answer gave.

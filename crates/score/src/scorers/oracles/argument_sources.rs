@@ -3,7 +3,7 @@
 use crate::evidence::Evidence;
 use crate::facts::calls::observed_calls;
 use crate::facts::figure_digits::{StatedFigure, figures_of};
-use crate::facts::sent_actions::result_of;
+use crate::facts::sent_actions::results_by_call;
 use model::suite::{ArgValue, NamedArgs, ReferenceAction};
 use model::{Decimal, EventKind, OpClass, Skill, Tool};
 use serde_json::Value;
@@ -39,7 +39,8 @@ impl<'a> ArgumentSources<'a> {
         let words: Vec<String> = said.collect();
         let reads = observed_calls(evidence).into_iter().filter(|call| call.event < event);
         let reads = reads.filter(|call| call.tool.is_some_and(|tool| tool.acts.class() == OpClass::Read));
-        let reads: Vec<(&Value, &Value)> = reads.filter_map(|call| Some((call.args, result_of(evidence, call.call)?))).collect();
+        let results = results_by_call(evidence);
+        let reads: Vec<(&Value, &Value)> = reads.filter_map(|call| Some((call.args, *results.get(&call.call)?))).collect();
         let said: Vec<f64> = words.iter().flat_map(|text| figure_values(text)).collect();
         let read = reads.iter().flat_map(|(_, result)| figure_values(&result.to_string()));
         let figures = said.iter().copied().chain(read).collect();

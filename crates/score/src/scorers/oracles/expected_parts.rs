@@ -6,7 +6,7 @@ use crate::compare::{TypedArgs, ValueMeaning};
 use crate::evidence::Evidence;
 use crate::facts::call_pattern::effective_args;
 use crate::facts::calls::{ObservedCall, observed_calls};
-use crate::facts::sent_actions::{result_of, sends_action_of};
+use crate::facts::sent_actions::{results_by_call, sends_action_of};
 use model::suite::{ArgMatcher, ExpectedCall};
 use model::{ParamKind, Tool, ToolOp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,9 +60,9 @@ pub(super) fn parts_of_expected<'a>(evidence: &Evidence<'a>, expected: &[Expecte
 /// Returns the call whose answer gave the action that a write only sends.
 fn sent_preview<'a>(evidence: &Evidence<'a>, write: &ObservedCall<'a>) -> Option<ObservedCall<'a>> {
     write.tool.filter(|tool| tool.acts.sends_prepared())?;
-    let gives = |made: &ObservedCall<'a>| {
-        made.event < write.event && result_of(evidence, made.call).is_some_and(|answer| sends_action_of(write, answer))
-    };
+    let results = results_by_call(evidence);
+    let gives =
+        |made: &ObservedCall<'a>| made.event < write.event && results.get(&made.call).is_some_and(|answer| sends_action_of(write, answer));
     observed_calls(evidence).into_iter().find(gives)
 }
 
