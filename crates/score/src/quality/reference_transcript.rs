@@ -1,7 +1,7 @@
 //! Transcript of a reference run, built without a world. Used by the smoke checks and to test scorers.
 
 use crate::compare::TypedArgs;
-use model::suite::{ArgValue, Case, CaseSurface, NamedArgs, RecordedAnswer, ReferenceAction, ReferenceStep};
+use model::suite::{ArgValue, Case, CaseSurface, NamedArgs, PeerMode, RecordedAnswer, ReferenceAction, ReferenceStep};
 use model::transcript::{ReviewDecision, ToolAnswer};
 use model::view::ASSISTANT;
 use model::world::FixtureResult;
@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 pub fn transcript_from_reference(workspace: &Workspace, case: &Case, reference: &[ReferenceStep], decision: ReviewDecision) -> Transcript {
     let root = case.brief.surface.agent().map_or(ASSISTANT, |agent| agent.as_str());
     let carried_out = carried_out_skill(workspace, case, reference);
-    let mut playback = ReferencePlayback { workspace, case, reference, decision, actions: BTreeMap::new(), steps: vec![] };
+    let mut playback =
+        ReferencePlayback { workspace, case, reference, decision, actions: BTreeMap::new(), undecided: BTreeMap::new(), steps: vec![] };
     playback.steps.push(("user".into(), EventKind::UserSaid { text: case.brief.user_script.opening().into() }));
     for (n, step) in (1_u32..).zip(reference) {
         match carried_out.filter(|(at, _)| n > *at) {
@@ -78,6 +79,8 @@ struct ReferencePlayback<'w> {
     decision: ReviewDecision,
     /// Ids of prepared actions, by the name of the preparing step.
     actions: BTreeMap<&'w str, String>,
+    /// Decisions of reviewers that the subject plays, by reviewer, until they answer.
+    undecided: BTreeMap<String, EventKind>,
     steps: Vec<(String, EventKind)>,
 }
 
@@ -116,9 +119,19 @@ impl<'w> ReferencePlayback<'w> {
                 let params = self.resolve_args(params);
                 let action_id = params.get("action_id").and_then(Value::as_str).map(str::to_owned);
                 self.steps.push((by, EventKind::Delegated { to: to.value.clone(), params }));
+                // A reviewer that the subject plays decides with its answer, after its checks.
+                let answers = |step: &ReferenceStep| {
+                    matches!(step.action, ReferenceAction::Say(_)) && step.agent.as_ref().is_some_and(|agent| agent.value == to.value)
+                };
+                let decides_later = self.case.brief.peers == PeerMode::Own && self.reference.iter().skip(n as usize).any(answers);
                 if self.workspace.review_role(to).is_some() {
                     let (decision, reason, calldata_hash, policy) = (self.decision, String::new(), None, None);
-                    self.steps.push((to.value.clone(), EventKind::Decided { action_id, decision, reason, calldata_hash, policy }));
+                    let decided = EventKind::Decided { action_id, decision, reason, calldata_hash, policy };
+                    if decides_later {
+                        self.undecided.insert(to.value.clone(), decided);
+                    } else {
+                        self.steps.push((to.value.clone(), decided));
+                    }
                 }
             }
             ReferenceAction::Activate { skill, params } => {
@@ -127,7 +140,11 @@ impl<'w> ReferencePlayback<'w> {
             }
             ReferenceAction::Ask(text) => self.steps.push((by, EventKind::Asked { text: text.clone() })),
             ReferenceAction::Say(text) if Some(by.as_str()) == speaker => self.steps.push((by, EventKind::Said { text: text.clone() })),
-            ReferenceAction::Say(text) => self.steps.push((by, EventKind::Returned { text: text.clone() })),
+            ReferenceAction::Say(text) => {
+                let decided = self.undecided.remove(&by).map(|decided| (by.clone(), decided));
+                self.steps.extend(decided);
+                self.steps.push((by, EventKind::Returned { text: text.clone() }));
+            }
             ReferenceAction::Report(text) => self.steps.push((by, EventKind::Reported { text: text.clone() })),
         }
     }
