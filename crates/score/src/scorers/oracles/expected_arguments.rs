@@ -29,8 +29,8 @@ struct ExpectedOfTool<'a> {
 }
 
 impl<'a> ExpectedArguments<'a> {
-    /// Where an alternative expects several calls of a tool, each of the trial's writes is held against its own: two payments to one payee
-    /// do not fit an order for two. Further writes, such as parts, are held against the one that fits best.
+    /// Assigns the writes of a trial. If an alternative expects several calls of a tool, each write is held against its own: two
+    /// payments to one payee do not fit an order for two. Further writes, such as parts, are held against the one that fits best.
     pub(super) fn new(evidence: &Evidence<'a>) -> Self {
         let workspace: &'a Workspace = evidence.workspace;
         let case: &'a Case = evidence.case;
