@@ -18,6 +18,8 @@ pub(crate) mod guardian_checks;
 pub(crate) mod idle_trial;
 pub(crate) mod intent_terms;
 pub(crate) mod key_requests;
+mod number_factors;
+mod number_words;
 pub(crate) mod outbound_texts;
 pub(crate) mod own_effects;
 pub(crate) mod party_sources;

@@ -1,138 +1,111 @@
-//! Numbers of a text in plain digits: digits of every script, suffixes for thousands and millions, and English number words.
+//! Numbers of a text in plain digits: digits of every script, suffixes and words that multiply, and English number words.
 
-use std::iter::Peekable;
+use super::number_factors::factor_after;
+use super::number_words::number_at;
 
-/// Zeros of the decimal digits of scripts; each is followed by the other nine.
-const ZEROS: [char; 14] = [
-    '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{b66}', '\u{be6}', '\u{c66}', '\u{ce6}', '\u{d66}', '\u{e50}',
-    '\u{ed0}', '\u{ff10}',
+/// Zeros of the decimal digits of scripts, mathematical ones included; each is followed by the other nine.
+const ZEROS: [char; 21] = [
+    '\u{660}',
+    '\u{6f0}',
+    '\u{966}',
+    '\u{9e6}',
+    '\u{a66}',
+    '\u{ae6}',
+    '\u{b66}',
+    '\u{be6}',
+    '\u{c66}',
+    '\u{ce6}',
+    '\u{d66}',
+    '\u{e50}',
+    '\u{ed0}',
+    '\u{1040}',
+    '\u{17e0}',
+    '\u{ff10}',
+    '\u{1d7ce}',
+    '\u{1d7d8}',
+    '\u{1d7e2}',
+    '\u{1d7ec}',
+    '\u{1d7f6}',
 ];
-const UNITS: [&str; 20] = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-];
-const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
-/// Words and suffixes that multiply, with their factors.
-const FACTORS: [(&str, u64); 6] =
-    [("hundred", 100), ("thousand", 1_000), ("million", 1_000_000), ("k", 1_000), ("m", 1_000_000), ("mm", 1_000_000)];
+/// Digits after a comma that separates thousands.
+const GROUP: usize = 3;
 
 /// Returns the text with every number in plain digits: "five thousand", "5k" and "٥٠٠٠" become "5000".
 pub(crate) fn with_digits(text: &str) -> String {
-    let plain: String = text.chars().map(plain_digit).collect();
-    let mut words = plain.split_whitespace().peekable();
-    let mut written: Vec<String> = vec![];
-    while let Some(word) = words.next() {
-        written.push(number_from(word, &mut words).unwrap_or_else(|| word.to_owned()));
-    }
-    written.join(" ")
-}
-
-fn plain_digit(c: char) -> char {
-    let value = ZEROS.iter().find_map(|zero| (u32::from(c)).checked_sub(u32::from(*zero)).filter(|value| *value < 10));
-    value.and_then(|value| char::from_digit(value, 10)).unwrap_or(c)
-}
-
-/// Returns the number that begins with a word, and takes the further words of it.
-fn number_from<'a>(word: &str, rest: &mut Peekable<impl Iterator<Item = &'a str>>) -> Option<String> {
-    if word.starts_with(|c: char| c.is_ascii_digit()) {
-        return figure_with_factor(word, rest);
-    }
-    let mut number = WordNumber::default();
-    if !number.add(word) {
-        return None;
-    }
-    while rest.peek().is_some_and(|next| number.add(next)) {
-        rest.next();
-    }
-    Some(number.value().to_string())
-}
-
-/// Returns a figure with a suffix or a following factor: "5k", "1.2 million".
-fn figure_with_factor<'a>(word: &str, rest: &mut Peekable<impl Iterator<Item = &'a str>>) -> Option<String> {
-    let end = word.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(word.len());
-    let (figure, suffix) = word.split_at(end);
-    let factor = |name: &str| FACTORS.iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, factor)| *factor);
-    let factor = match factor(suffix) {
-        Some(factor) => factor,
-        None => {
-            let next = rest.peek().filter(|next| suffix.is_empty() && next.len() > 2).and_then(|next| factor(next))?;
-            rest.next();
-            next
-        }
-    };
-    let value = figure.replace(',', "").parse::<f64>().ok()? * factor as f64;
-    Some(value.to_string())
-}
-
-/// Number of English words, as it is read.
-#[derive(Debug, Default)]
-struct WordNumber {
-    whole: u64,
-    /// Below the last thousand or million.
-    part: u64,
-    is_begun: bool,
-}
-
-impl WordNumber {
-    /// Adds a word or words joined by a hyphen, if all of it belongs to a number.
-    fn add(&mut self, word: &str) -> bool {
-        let lower = word.to_lowercase();
-        if lower == "and" {
-            return self.is_begun;
-        }
-        let parts: Option<Vec<NumberWord>> = lower.split('-').map(number_word).collect();
-        let Some(parts) = parts else { return false };
-        if !self.is_begun && matches!(parts.first(), Some(NumberWord::Factor(_))) {
-            return false;
-        }
-        for part in parts {
-            match part {
-                NumberWord::Value(value) => self.part = self.part.saturating_add(value),
-                NumberWord::Factor(100) => self.part = self.part.saturating_mul(100),
-                NumberWord::Factor(factor) => {
-                    self.whole = self.whole.saturating_add(self.part.saturating_mul(factor));
-                    self.part = 0;
-                }
+    let letters: Vec<char> = text.chars().map(plain_sign).collect();
+    let mut written = String::with_capacity(text.len());
+    let mut last_word = String::new();
+    let mut at = 0;
+    while at < letters.len() {
+        let start = at;
+        if letters[at].is_ascii_digit() {
+            let end = figure_end(&letters, at);
+            let figure: String = letters[at..end].iter().collect();
+            if let Some(factor) = factor_after(&letters, end) {
+                written.push_str(&shifted(&figure, factor.power));
+                at = factor.end;
+                continue;
             }
+            at = word_end(&letters, end);
+        } else if letters[at].is_alphanumeric() {
+            let is_hyphenated = start > 1 && letters[start - 1] == '-' && letters[start - 2].is_alphabetic();
+            if let Some(number) = number_at(&letters, at, last_word == "between").filter(|_| !is_hyphenated) {
+                written.push_str(&number.digits);
+                last_word.clear();
+                at = number.end;
+                continue;
+            }
+            at = word_end(&letters, at);
+            last_word = letters[start..at].iter().collect::<String>().to_lowercase();
+        } else {
+            at += 1;
         }
-        self.is_begun = true;
-        true
+        written.extend(&letters[start..at]);
     }
+    written
+}
 
-    fn value(&self) -> u64 {
-        self.whole.saturating_add(self.part)
+/// Returns the ASCII digit for a digit of another script, and the separators for Arabic ones.
+fn plain_sign(sign: char) -> char {
+    let value = ZEROS.iter().find_map(|zero| u32::from(sign).checked_sub(u32::from(*zero)).filter(|value| *value < 10));
+    match sign {
+        '٬' => ',',
+        '٫' => '.',
+        _ => value.and_then(|value| char::from_digit(value, 10)).unwrap_or(sign),
     }
 }
 
-enum NumberWord {
-    Value(u64),
-    Factor(u64),
+/// Returns the end of digits with separators between them.
+fn figure_end(letters: &[char], start: usize) -> usize {
+    let is_digit = |at: usize| letters.get(at).is_some_and(char::is_ascii_digit);
+    let mut end = start;
+    while is_digit(end) || letters.get(end).is_some_and(|sign| matches!(sign, '.' | ',' | '_' | '\'' | '’')) && is_digit(end + 1) {
+        end += 1;
+    }
+    end
 }
 
-fn number_word(word: &str) -> Option<NumberWord> {
-    let value = |at: usize, first: u64, step: u64| NumberWord::Value(first + step * at as u64);
-    let unit = UNITS.iter().position(|known| *known == word).map(|at| value(at, 0, 1));
-    let ten = || TENS.iter().position(|known| *known == word).map(|at| value(at, 20, 10));
-    let factor = || FACTORS.iter().find(|(known, _)| known.len() > 2 && *known == word).map(|(_, factor)| NumberWord::Factor(*factor));
-    unit.or_else(ten).or_else(factor)
+fn word_end(letters: &[char], start: usize) -> usize {
+    start + letters[start..].iter().take_while(|letter| letter.is_alphanumeric()).count()
+}
+
+/// Returns a figure, times a power of ten, without separators of thousands. A comma is a decimal one unless three digits follow it, a dot
+/// unless there are several.
+pub(super) fn shifted(figure: &str, power: i32) -> String {
+    let mark = figure.rfind(['.', ',']).filter(|at| {
+        let same = figure.matches(&figure[*at..=*at]).count();
+        same == 1 && (figure[*at..].starts_with('.') || figure[*at + 1..].len() != GROUP || figure.contains('.'))
+    });
+    let (whole, fraction) = mark.map_or((figure, ""), |at| (&figure[..at], &figure[at + 1..]));
+    let digits_of = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let (mut whole, fraction) = (digits_of(whole), digits_of(fraction));
+    let moved = usize::try_from(power).unwrap_or_default();
+    whole.push_str(&fraction[..moved.min(fraction.len())]);
+    whole.extend(std::iter::repeat_n('0', moved.saturating_sub(fraction.len())));
+    let whole = whole.trim_start_matches('0');
+    let whole = if whole.is_empty() { "0" } else { whole };
+    let rest = fraction.get(moved..).unwrap_or_default().trim_end_matches('0');
+    if rest.is_empty() { whole.to_owned() } else { format!("{whole}.{rest}") }
 }
 
 #[cfg(test)]
@@ -154,5 +127,102 @@ mod tests {
         ] {
             assert_eq!(with_digits(text), plain, "{text}");
         }
+    }
+
+    #[test]
+    fn punctuation_ends_a_number() {
+        for (text, plain) in [
+            ("We hold five thousand.", "We hold 5000."),
+            ("Holdings: five thousand, no more", "Holdings: 5000, no more"),
+            ("5k, 1k; (2k) ~3k \"4k\" $6k!", "5000, 1000; (2000) ~3000 \"4000\" $6000!"),
+            ("USDC: 1k.", "USDC: 1000."),
+            ("5k-10k USDC", "5000-10000 USDC"),
+            ("**five thousand** USDC", "**5000** USDC"),
+            ("five  thousand\u{a0}USDC", "5000\u{a0}USDC"),
+        ] {
+            assert_eq!(with_digits(text), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn figures_with_factors_are_exact() {
+        for (text, plain) in [
+            ("1,5 million", "1500000"),
+            ("1,5k USDC", "1500 USDC"),
+            ("1,500 million", "1500000000"),
+            ("1.234 million", "1234000"),
+            ("1.234,5 thousand", "1234500"),
+            ("12,50,000k", "1250000000"),
+            ("1.005m", "1005000"),
+            ("1.2345678k", "1234.5678"),
+            ("0.25 billion", "250000000"),
+            ("3 lakh, 1.5 crore", "300000, 15000000"),
+            ("2,5 Mio. USDC", "2500000. USDC"),
+            ("5 mil USDC", "5000 USDC"),
+            ("125万USDC", "1250000USDC"),
+            ("٥٬٠٠٠ USDC", "5,000 USDC"),
+            ("𝟏𝟎𝟎𝟎 USDC", "1000 USDC"),
+            ("1e3 USDC", "1000 USDC"),
+        ] {
+            assert_eq!(with_digits(text), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn and_joins_only_parts_of_one_number() {
+        for (text, plain) in [
+            ("between five and ten USDC", "between 5 and 10 USDC"),
+            ("Between one hundred and two hundred", "Between 100 and 200"),
+            ("between one hundred and ten thousand", "between 100 and 10000"),
+            ("between one hundred and fifty and two hundred", "between 150 and 200"),
+            ("between one hundred and fifty USDC and 200 USDC", "between 150 USDC and 200 USDC"),
+            ("between five thousand and ten thousand", "between 5000 and 10000"),
+            ("one million and two million", "1000000 and 2000000"),
+            ("five and ten", "5 and 10"),
+            ("five ten", "5 10"),
+            ("two thousand and five", "2005"),
+            ("one million and two hundred thousand", "1200000"),
+            ("one hundred and two thousand", "102000"),
+            ("twenty five and thirty", "25 and 30"),
+        ] {
+            assert_eq!(with_digits(text), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn larger_factors_and_shares_are_read() {
+        for (text, plain) in [
+            ("two billion", "2000000000"),
+            ("three lakh fifty thousand", "350000"),
+            ("one crore two lakh", "10200000"),
+            ("a thousand USDC", "1000 USDC"),
+            ("half a million USDC", "500000 USDC"),
+            ("five point five million", "5500000"),
+            ("one point two three four WETH", "1.234 WETH"),
+            ("two thousand million", "2000000000"),
+            ("twenty-five hundred", "2500"),
+        ] {
+            assert_eq!(with_digits(text), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_that_are_no_numbers_stay() {
+        for text in [
+            "a five-minute one-off, plus-one, 0x12ab 3rd 2026-03-08 12:30",
+            "thousands of millions, and a point",
+            "a point, half of it, between us and them",
+            "golem-01 v2k ten-fold",
+        ] {
+            assert_eq!(with_digits(text), text);
+        }
+    }
+
+    #[test]
+    fn endless_numbers_are_bounded() {
+        let endless = "one thousand ".repeat(20_000) + &"million ".repeat(20_000) + &"9".repeat(20_000) + "k";
+        assert!(with_digits(&endless).ends_with(&format!("{}000", "9".repeat(100))));
+        let ranges = "between one hundred and ".repeat(20_000);
+        assert_eq!(with_digits(&ranges).matches("100").count(), 20_000);
     }
 }
