@@ -1,13 +1,16 @@
 //! Figures of a text by their digits, so that units, thousands separators and decimal commas make no difference. Texts are written by
 //! models and tools: no figure costs more than searches in sorted lists.
 
+use super::number_factors::factor_after;
 use std::collections::BTreeMap;
 
 /// Powers of ten between an amount in whole tokens and in base units.
 pub(crate) const TOKEN_SCALES: [i32; 7] = [0, 6, -6, 8, -8, 18, -18];
 
-/// Powers of ten between units of figures: those of tokens, percent, thousands, basis points and gwei.
-pub(crate) const UNIT_SCALES: [i32; 15] = [0, 2, -2, 3, -3, 4, -4, 6, -6, 8, -8, 9, -9, 18, -18];
+/// Powers of ten between units of figures: those of tokens, percent, thousands, basis points and gwei; and between rates of 18 or 27 digits
+/// and their whole numbers, percent and basis points.
+pub(crate) const UNIT_SCALES: [i32; 25] =
+    [0, 2, -2, 3, -3, 4, -4, 6, -6, 8, -8, 9, -9, 14, -14, 16, -16, 18, -18, 23, -23, 25, -25, 27, -27];
 
 /// Figure as it stands in a text.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +18,8 @@ pub(crate) struct StatedFigure {
     pub(crate) text: String,
     /// Significant digits, without zeros at either end.
     digits: String,
+    /// Power of ten of a factor after the figure, such as "million"; 0 without one.
+    power: i32,
 }
 
 /// Digits from which a figure is precise enough to be checked.
@@ -35,21 +40,27 @@ impl StatedFigure {
         self.digits.len()
     }
 
-    /// Returns the numbers that the text can mean: a single separator before three digits is one of thousands or a decimal one.
+    /// Returns the numbers that the text can mean: a single separator before three digits is one of thousands or a decimal one, and the
+    /// factor after a figure may belong to it or not: "5m" are minutes, too.
     pub(crate) fn readings(&self) -> Vec<f64> {
-        self.reading_texts().iter().filter_map(|text| text.parse().ok()).filter(|number: &f64| number.is_finite()).collect()
+        let texts = self.reading_texts();
+        let scaled = texts.iter().filter(|_| self.power != 0).map(|text| format!("{text}e{}", self.power));
+        let all = texts.iter().cloned().chain(scaled);
+        all.filter_map(|text| text.parse().ok()).filter(|number: &f64| number.is_finite()).collect()
     }
 
     /// Returns the powers of ten of the first significant digit, one for each reading.
     fn exponents(&self) -> Vec<i32> {
-        let exponent = |text: &String| {
-            let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-            let whole = whole.trim_start_matches('0').len();
-            let zeros = fraction.len() - fraction.trim_start_matches('0').len();
-            let places = |count: usize| i32::try_from(count).unwrap_or(i32::MAX - 1);
-            if whole > 0 { places(whole) - 1 } else { -places(zeros) - 1 }
-        };
-        self.reading_texts().iter().map(exponent).collect()
+        let plain: Vec<i32> = self.reading_texts().iter().map(|text| exponent_of(text)).collect();
+        let scaled = plain.iter().filter(|_| self.power != 0).map(|exponent| exponent.saturating_add(self.power));
+        plain.iter().copied().chain(scaled).collect()
+    }
+
+    /// Returns the power of ten of the reading in which a dot that may be decimal separates thousands: 4 for "16.312".
+    fn dotted_exponent(&self) -> Option<i32> {
+        let readings = self.reading_texts();
+        let is_dotted = self.power == 0 && readings.len() == 2 && self.text.contains('.');
+        readings.first().filter(|_| is_dotted).map(|text| exponent_of(text))
     }
 
     fn reading_texts(&self) -> Vec<String> {
@@ -61,7 +72,10 @@ impl StatedFigure {
             let tail = &plain[at + 1..];
             format!("{}.{tail}", plain[..at].chars().filter(char::is_ascii_digit).collect::<String>())
         });
-        let is_grouped = |at: usize| plain.len() - at == 4 && (marks > 1 && plain[..at].contains(&plain[at..=at]) || marks == 1);
+        // No group of thousands begins with 0: "0.932" is a fraction.
+        let is_grouped = |at: usize| {
+            !plain.starts_with('0') && plain.len() - at == 4 && (marks > 1 && plain[..at].contains(&plain[at..=at]) || marks == 1)
+        };
         let mut found = vec![];
         match last {
             None => found.push(whole),
@@ -87,6 +101,15 @@ impl StatedFigure {
     }
 }
 
+/// Returns the power of ten of the first significant digit of a plain number.
+fn exponent_of(text: &str) -> i32 {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let whole = whole.trim_start_matches('0').len();
+    let zeros = fraction.len() - fraction.trim_start_matches('0').len();
+    let places = |count: usize| i32::try_from(count).unwrap_or(i32::MAX - 1);
+    if whole > 0 { places(whole) - 1 } else { -places(zeros) - 1 }
+}
+
 /// Figures that others are held against: by the power of ten of the first digit, in the order of their digits.
 #[derive(Debug)]
 pub(crate) struct FigureIndex<'f> {
@@ -110,12 +133,16 @@ impl<'f> FromIterator<&'f StatedFigure> for FigureIndex<'f> {
 }
 
 impl FigureIndex<'_> {
-    /// Returns whether a figure is one of these, rounded or cut off to its digits, but for one of the powers of ten.
+    /// Returns whether a figure is one of these, rounded or cut off to its digits, but for one of the powers of ten. Percent and basis points
+    /// are seldom written with a dot between thousands: "16.312" is not 1.6312 in basis points.
     pub(crate) fn has_source_of(&self, figure: &StatedFigure, scales: &[i32]) -> bool {
-        let exponents = figure.exponents();
-        let groups =
-            exponents.iter().flat_map(|exponent| scales.iter().filter_map(|scale| self.digits.get(&exponent.saturating_add(*scale))));
-        groups.into_iter().any(|sorted| has_digits(sorted, &figure.digits))
+        let dotted = figure.dotted_exponent();
+        let is_scale = |exponent: i32, scale: &i32| dotted != Some(exponent) || TOKEN_SCALES.contains(scale);
+        let has_scaled = |exponent: i32| {
+            let mut fitting = scales.iter().filter(|scale| is_scale(exponent, scale));
+            fitting.any(|scale| self.digits.get(&exponent.saturating_add(*scale)).is_some_and(|sorted| has_digits(sorted, &figure.digits)))
+        };
+        figure.exponents().into_iter().any(has_scaled)
     }
 }
 
@@ -144,7 +171,8 @@ pub(crate) fn figures_of(text: &str) -> Vec<StatedFigure> {
         }
         let end = figure_end(&letters, at);
         if !is_part_of_name(&letters, at, end) {
-            found.extend(new_figure(&letters[at..end]));
+            let power = factor_after(&letters, end).map_or(0, |factor| factor.power);
+            found.extend(new_figure(&letters[at..end], power));
         }
         // The rest of a name or date is skipped with it.
         at = end;
@@ -155,12 +183,12 @@ pub(crate) fn figures_of(text: &str) -> Vec<StatedFigure> {
     found
 }
 
-fn new_figure(letters: &[char]) -> Option<StatedFigure> {
+fn new_figure(letters: &[char], power: i32) -> Option<StatedFigure> {
     let text: String = letters.iter().collect();
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     let digits = digits.trim_matches('0');
     let digits = digits[..digits.len().min(MAX_DIGITS)].trim_end_matches('0').to_owned();
-    (!digits.is_empty()).then_some(StatedFigure { text, digits })
+    (!digits.is_empty()).then_some(StatedFigure { text, digits, power })
 }
 
 /// Returns the end of the figure that begins here: digits with separators between them; a space or apostrophe separates thousands only.
@@ -236,7 +264,28 @@ mod tests {
             ("24.5m", "24500000"),
             ("3.08 percent", "308"),
             ("1.2500", "1.25"),
+            ("1.234", "1234"),
+            ("1.234", "1234000000"),
+            ("1,250 bps", "12.5"),
+            ("12.345.678 gwei", "0.012345678"),
             ("1.24", "1.2399996"),
+            ("1.25 million", "1250000000000"),
+            ("1.25M", "1250000000000000000000000"),
+            ("1.25 million", "1250000"),
+            ("1250000", "1.25 million"),
+            ("1,25 Mio.", "1250000"),
+            ("12.5 lakh", "1250000"),
+            ("12.5 lakh", "1250000000000"),
+            ("1.25 crore", "12500000"),
+            ("125万", "1250000"),
+            ("2.15 billion", "2150000000000000"),
+            ("3.45 percent", "34500000000000000"),
+            ("345 bps", "34500000000000000"),
+            ("34500000000000000", "3.45"),
+            ("1.0345", "1034500000000000000000000000"),
+            ("3.45", "34500000000000000000000000"),
+            ("345", "34500000000000000000000000"),
+            ("1.25e24", "1250000000000000000000000"),
         ] {
             assert!(rounds(stated, source), "{stated} for {source}");
         }
@@ -250,6 +299,14 @@ mod tests {
             ("2500", "250"),
             ("0.932", "93183800232098894"),
             ("32,265.2", "3226.519808"),
+            ("1.25 million", "12500000000000"),
+            ("1.25 million", "125000"),
+            ("12.5", "1250000"),
+            ("3.45 percent", "345000000000000000"),
+            ("16.312", "1.6312"),
+            ("16.312", "163.12"),
+            ("1.0345", "10345000000000000000000000000"),
+            ("34.5", "3450000000000000000000000000"),
         ] {
             assert!(!rounds(stated, source), "{stated} for {source}");
         }
@@ -259,9 +316,12 @@ mod tests {
     fn a_separator_before_three_digits_has_two_readings() {
         let readings = |text: &str| figures_of(text)[0].readings();
         assert_eq!(readings("1.234"), [1234.0, 1.234]);
+        assert_eq!(readings("0.932"), [0.932]);
         assert_eq!(readings("1,234.56"), [1234.56]);
         assert_eq!(readings("1.234,56"), [1234.56]);
         assert_eq!(readings("12,345,678"), [12_345_678.0]);
+        assert_eq!(readings("1.005 million"), [1005.0, 1.005, 1_005_000_000.0, 1_005_000.0]);
+        assert_eq!(readings("12.5 lakh"), [12.5, 1_250_000.0]);
         let is_about = |text: &str, value: f64| figures_of(text)[0].is_among(&[1.0, value, 1e9]);
         assert!(is_about("29.8", 29.846) && is_about("29.8", 29.899) && is_about("29.8", 29.76));
         assert!(!is_about("29.8", 29.95) && !is_about("29.8", 29.74));

@@ -220,9 +220,9 @@ mod tests {
 
     #[test]
     fn endless_numbers_are_bounded() {
-        let endless = "one thousand ".repeat(20_000) + &"million ".repeat(20_000) + &"9".repeat(20_000) + "k";
+        let endless = "one thousand ".repeat(5_000) + &"million ".repeat(5_000) + &"9".repeat(5_000) + "k";
         assert!(with_digits(&endless).ends_with(&format!("{}000", "9".repeat(100))));
-        let ranges = "between one hundred and ".repeat(20_000);
-        assert_eq!(with_digits(&ranges).matches("100").count(), 20_000);
+        let ranges = "between one hundred and ".repeat(5_000);
+        assert_eq!(with_digits(&ranges).matches("100").count(), 5_000);
     }
 }
