@@ -15,6 +15,7 @@ pub(crate) mod denied_writes;
 pub(crate) mod extra_writes;
 pub(crate) mod figure_digits;
 pub(crate) mod guardian_checks;
+mod identifier_fields;
 pub(crate) mod idle_trial;
 pub(crate) mod intent_terms;
 pub(crate) mod key_requests;
