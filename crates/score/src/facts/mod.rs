@@ -42,6 +42,7 @@ pub(crate) mod stated_figures;
 pub(crate) mod stated_identifiers;
 pub(crate) mod stated_shares;
 pub(crate) mod told_terms;
+mod told_writes;
 pub(crate) mod turns;
 pub(crate) mod typed_rights;
 pub(crate) mod user_questions;

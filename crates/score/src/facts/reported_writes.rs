@@ -28,11 +28,26 @@ pub(crate) fn unreported_write<'a>(evidence: &Evidence<'a>, answer: &str) -> Opt
     if wants_state_only(evidence) {
         return None;
     }
+    let values = trial_values(evidence, &done);
+    (!values.is_empty() && !names_any(&values, answer)).then_some(first)
+}
+
+/// Returns what identifies the writes of a trial in a text: the arguments of all calls, the results of the writes and their effects.
+pub(super) fn written_values(evidence: &Evidence<'_>) -> Vec<String> {
+    let made = writes(evidence).into_iter().filter_map(|write| write.call);
+    trial_values(evidence, &made.filter(|call| !call.failed).collect::<Vec<_>>())
+}
+
+fn trial_values(evidence: &Evidence<'_>, done: &[ObservedCall<'_>]) -> Vec<String> {
     let mut values: Vec<String> = observed_calls(evidence).iter().flat_map(|call| argument_values("", call.args)).collect();
-    values.extend(evidence.transcript.events.iter().flat_map(|event| outcome_values(event, &done)));
+    values.extend(evidence.transcript.events.iter().flat_map(|event| outcome_values(event, done)));
+    values
+}
+
+/// Returns whether an answer names one of these values.
+pub(super) fn names_any(values: &[String], answer: &str) -> bool {
     let told = told_text(answer);
-    let is_told = values.is_empty() || values.iter().any(|value| names_value(&told, value));
-    (!is_told).then_some(first)
+    values.iter().any(|value| names_value(&told, value))
 }
 
 /// Reports whether the schema of the answer requires nothing but the state, as `{ status }` does: then the bare state is a full answer.
