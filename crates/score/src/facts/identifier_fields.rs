@@ -102,10 +102,8 @@ pub(super) type StatedIdentifiers = BTreeMap<String, Vec<String>>;
 
 /// Returns the identifiers in the fields of an answer. `text` is the answer as it was written: numbers beyond 64 bits are exact only there.
 pub(super) fn identifier_fields(workspace: &Workspace, text: &str, answer: &Value) -> StatedIdentifiers {
-    let kinds = workspace.tools.iter().flat_map(|tool| tool.params.values()).filter_map(|param| match param.kind.as_ref()? {
-        ParamKind::Id(kind) => Some(kind.word()),
-        _ => None,
-    });
+    let params = workspace.tools.iter().flat_map(|tool| tool.params.values());
+    let kinds = params.filter_map(|param| if let Some(ParamKind::Id(kind)) = &param.kind { Some(kind.word()) } else { None });
     let world = kinds.chain(WORLD_OBJECTS).collect();
     let mut reader = FieldReader { world, long: long_integers(text), found: BTreeMap::new() };
     reader.read(FieldPlace::default(), answer);

@@ -98,7 +98,7 @@ struct NumberPart {
 
 struct NumberReader<'l> {
     letters: &'l [char],
-    /// Whether "and" after a hundred or a factor continues the number.
+    /// "and" after a hundred or a factor continues the number.
     joins_and: bool,
 }
 

@@ -211,9 +211,9 @@ pub(super) fn told_before(evidence: &Evidence<'_>, event: u32) -> Option<u32> {
     let events = &evidence.transcript.events;
     let reply = events.iter().rfind(|one| one.n < event && matches!(one.happened, EventKind::UserSaid { .. }))?.n;
     let values = written_values(evidence);
-    let answers = events.iter().filter(|one| one.n < reply && one.depth == 0).filter_map(|one| match &one.happened {
-        EventKind::Said { text } | EventKind::Asked { text } => Some((one.n, text)),
-        _ => None,
+    let answers = events.iter().filter(|one| one.n < reply && one.depth == 0).filter_map(|one| {
+        let (EventKind::Said { text } | EventKind::Asked { text }) = &one.happened else { return None };
+        Some((one.n, text))
     });
     answers.filter(|(_, text)| tells_of_write(&values, text)).map(|(event, _)| event).last()
 }
