@@ -92,7 +92,18 @@ impl StatedFigure {
 
     /// Returns whether the figure is one of these values, in ascending order, rounded or cut off to its digits.
     pub(crate) fn is_among(&self, values: &[f64]) -> bool {
-        self.readings().into_iter().filter(|reading| *reading > 0.0).any(|reading| {
+        self.has_reading_among(self.readings(), values)
+    }
+
+    /// Returns whether the figure is one of these rates, as in [`Self::is_among`]. The dot of "16.312" does not separate thousands of basis
+    /// points.
+    pub(crate) fn is_rate_among(&self, rates: &[f64]) -> bool {
+        let grouped = usize::from(self.dotted_exponent().is_some());
+        self.has_reading_among(self.readings().split_off(grouped), rates)
+    }
+
+    fn has_reading_among(&self, readings: Vec<f64>, values: &[f64]) -> bool {
+        readings.into_iter().filter(|reading| *reading > 0.0).any(|reading| {
             let unit = 10_f64.powi(reading.log10().floor() as i32 + 1 - self.digits.len() as i32);
             // The margin allows for the rounding of the numbers themselves.
             let (least, most) = (reading - 0.500_001 * unit, reading + 1.000_001 * unit);
@@ -325,6 +336,8 @@ mod tests {
         let is_about = |text: &str, value: f64| figures_of(text)[0].is_among(&[1.0, value, 1e9]);
         assert!(is_about("29.8", 29.846) && is_about("29.8", 29.899) && is_about("29.8", 29.76));
         assert!(!is_about("29.8", 29.95) && !is_about("29.8", 29.74));
+        let is_rate = |text: &str, value: f64| figures_of(text)[0].is_rate_among(&[value]);
+        assert!(is_rate("16.312", 16.312) && is_rate("1,250", 1250.0) && !is_rate("16.312", 16_312.0) && is_about("16.312", 16_312.0));
     }
 
     #[test]

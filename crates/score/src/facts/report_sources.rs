@@ -64,7 +64,8 @@ pub(crate) fn figure_origins(evidence: &Evidence<'_>, answer: &str) -> FigureOri
             origins.read += 1;
             continue;
         }
-        if !figure.is_among(yields.get_or_insert_with(|| yields_of(&given, &read, &totals))) {
+        let known = yields.get_or_insert_with(|| yields_of(&given, &read, &totals));
+        if !figure.is_among(&known.values) && !figure.is_rate_among(&known.rates) {
             origins.invented.push(figure.text);
         }
     }
@@ -216,9 +217,16 @@ fn is_own_figure(key: &str) -> bool {
     OWN_FIGURES.contains(&key) || has_word("total") || matches!(key, "chain" | "chains") || key.ends_with("_id") || key.ends_with("hash")
 }
 
-/// Returns in ascending order the values that one operation on two known ones or totals yields, shares in percent and basis points included.
-/// Values that were read last are tried first.
-fn yields_of(given: &[StatedFigure], read: &[StatedFigure], totals: &[f64]) -> Vec<f64> {
+/// Results of one operation on two known values, in ascending order.
+#[derive(Debug)]
+struct YieldedValues {
+    values: Vec<f64>,
+    /// Ratios and shares, as such and in percent and basis points.
+    rates: Vec<f64>,
+}
+
+/// Returns what one operation on two known values or totals yields. Values that were read last are tried first.
+fn yields_of(given: &[StatedFigure], read: &[StatedFigure], totals: &[f64]) -> YieldedValues {
     let figures = read.iter().rev().chain(given).flat_map(StatedFigure::readings);
     let mut values: Vec<f64> = vec![];
     for value in totals.iter().rev().copied().chain(figures).filter(|value| *value > 0.0 && value.is_finite()) {
@@ -229,7 +237,7 @@ fn yields_of(given: &[StatedFigure], read: &[StatedFigure], totals: &[f64]) -> V
             values.push(value);
         }
     }
-    let mut yields = values.clone();
+    let (mut yields, mut rates) = (values.clone(), vec![]);
     for value in &values {
         yields.extend([60.0, 3600.0, 86_400.0, 24.0, 7.0, 30.0, 365.0].iter().flat_map(|unit| [value / unit, value * unit]));
     }
@@ -245,12 +253,14 @@ fn yields_of(given: &[StatedFigure], read: &[StatedFigure], totals: &[f64]) -> V
                 one * (1.0 - other / 100.0),
                 other * (1.0 - one / 100.0),
             ]);
-            yields.extend(ratios.iter().flat_map(|ratio| [*ratio, ratio * 100.0, ratio * 10_000.0]));
+            rates.extend(ratios.iter().flat_map(|ratio| [*ratio, ratio * 100.0, ratio * 10_000.0]));
         }
     }
-    yields.retain(|value| value.is_finite());
-    yields.sort_by(f64::total_cmp);
-    yields
+    for list in [&mut yields, &mut rates] {
+        list.retain(|value| value.is_finite());
+        list.sort_by(f64::total_cmp);
+    }
+    YieldedValues { values: yields, rates }
 }
 
 #[cfg(test)]
