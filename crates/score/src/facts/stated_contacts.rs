@@ -1,75 +1,137 @@
-//! Places beside 0x addresses to which a text can send a person or money: names of ENS, sites, mail addresses, and addresses of other
-//! chains.
+//! Places beside 0x addresses to which a text can send a person or money: names of ENS, sites, mail addresses, names in messengers, and
+//! addresses of other chains.
 
+use super::script_words::split_scripts;
+use super::site_hosts::{bare_site, is_dotted_name, is_leading_word, linked_site};
 use std::collections::BTreeSet;
 
-/// Explorers, which show public records and take nothing. Agents link them to what they report.
-const EXPLORERS: &[&str] = &[
-    "arbiscan.io",
-    "basescan.org",
-    "base.blockscout.com",
-    "bscscan.com",
-    "eth.blockscout.com",
-    "etherscan.io",
-    "optimistic.etherscan.io",
-    "polygonscan.com",
-    "snowtrace.io",
-    "uniscan.xyz",
-    "unichain.blockscout.com",
+/// Schemes whose address begins with a host.
+const WEB_SCHEMES: &[&str] = &["http", "https", "ws", "wss", "ftp"];
+/// Messengers, in which people are found by `@name`.
+const MESSENGERS: &[&str] = &["telegram", "discord", "whatsapp", "wechat", "twitter"];
+/// Ways to write characters of addresses: escapes of JSON, forms that no program links, and encodings within addresses.
+const WRITTEN_FORMS: &[(&str, &str)] = &[
+    ("\\n", " "),
+    ("\\t", " "),
+    ("\\r", " "),
+    ("\\/", "/"),
+    (" [dot] ", "."),
+    (" (dot) ", "."),
+    (" dot com", ".com"),
+    (" dot xyz", ".xyz"),
+    ("[dot]", "."),
+    ("(dot)", "."),
+    ("[.]", "."),
+    ("(.)", "."),
+    ("%3a", ":"),
+    ("%3A", ":"),
+    ("%2f", "/"),
+    ("%2F", "/"),
+    ("%3d", "="),
+    ("%3D", "="),
+    ("%40", "@"),
 ];
-/// Endings of sites that are named without a scheme.
-const SITE_ENDINGS: &[&str] = &["com", "org", "net", "io", "xyz", "app", "finance", "exchange", "online", "link", "click", "site", "top"];
 /// Letters of Bitcoin and Solana addresses, in the order of their values.
 const BASE58: &str = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
-/// Returns the contacts that a text names, in lower case: names of ENS, hosts, mail addresses, and addresses of Bitcoin and Solana.
+/// Returns the contacts that a text names, in lower case: names of ENS, hosts, mail addresses, names in messengers, and addresses of Bitcoin
+/// and Solana. All parts of an address of the web are read: a link to an explorer can lead on, and be led to from elsewhere.
 pub(crate) fn contacts_in_text(text: &str) -> BTreeSet<String> {
-    let text = ["\\n", "\\t", "\\r"].into_iter().fold(text.to_owned(), |text, escape| text.replace(escape, " "));
-    let ends = |c: char| c.is_whitespace() || "\"'`<>()[]{},;|*\\“”‘’«»".contains(c);
-    text.split(ends).filter_map(contact).collect()
-}
-
-fn contact(word: &str) -> Option<String> {
-    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-    let lower = word.to_lowercase();
-    if let Some(host) = site(&lower) {
-        return (!EXPLORERS.contains(&host)).then(|| host.to_owned());
+    let text = displayed(text);
+    let ends = |c: char| c.is_whitespace() || "\"'`<>()[]{},;|*\\“”‘’«»…，。、；！？（）「」『』【】《》؟،".contains(c);
+    let lower = text.to_lowercase();
+    let has_messenger = MESSENGERS.iter().any(|messenger| lower.contains(messenger));
+    let mut found = BTreeSet::new();
+    let mut is_led_to = false;
+    for word in text.split(ends).filter(|word| !word.is_empty()) {
+        for part in word.split(['?', '&', '=', '#']) {
+            add_contacts(part, is_led_to, &mut found);
+        }
+        found.extend(word.strip_prefix('@').filter(|_| has_messenger).and_then(messenger_name));
+        is_led_to = is_leading_word(word);
     }
-    mail_address(&lower).or_else(|| ens_name(&lower)).map(str::to_owned).or_else(|| is_foreign_address(word).then_some(lower))
+    found
 }
 
-/// Returns the host of an address of the web, or of a bare host with a usual ending.
-fn site(word: &str) -> Option<&str> {
-    let after_scheme = word.split_once("https://").or_else(|| word.split_once("http://")).map(|(_, rest)| rest);
-    let rest = after_scheme.unwrap_or(word);
-    let authority = rest.split(['/', '?', '#']).next()?;
-    let is_mail = after_scheme.is_none() && authority.contains('@');
-    let host = authority.rsplit('@').next()?.split(':').next()?;
-    let host = host.strip_prefix("www.").unwrap_or(host);
-    let (name, ending) = host.rsplit_once('.').unwrap_or(("", host));
-    let is_site = after_scheme.is_some() || !is_mail && !name.is_empty() && is_dotted_name(host) && SITE_ENDINGS.contains(&ending);
-    (is_site && !host.is_empty()).then_some(host)
+/// Returns the text as it is displayed, without escapes and encodings.
+fn displayed(text: &str) -> String {
+    let shown = disguise::strip_invisible(text).into_owned();
+    let plain = WRITTEN_FORMS.iter().fold(shown, |text, (form, plain)| if text.contains(form) { text.replace(form, plain) } else { text });
+    if plain.is_ascii() { plain } else { with_plain_dots(&plain) }
 }
 
-fn mail_address(word: &str) -> Option<&str> {
-    let word = word.strip_prefix("mailto:").unwrap_or(word);
-    let (who, host) = word.split_once('@')?;
-    (!who.is_empty() && host.contains('.') && is_dotted_name(host)).then_some(word)
+/// Replaces full stops of other scripts, which browsers take for dots, between letters or digits of ASCII.
+fn with_plain_dots(text: &str) -> String {
+    let mut letters = text.chars().peekable();
+    let (mut plain, mut before) = (String::with_capacity(text.len()), ' ');
+    while let Some(letter) = letters.next() {
+        let is_dot = matches!(letter, '。' | '．' | '｡')
+            && before.is_ascii_alphanumeric()
+            && letters.peek().is_some_and(char::is_ascii_alphanumeric);
+        plain.push(if is_dot { '.' } else { letter });
+        before = letter;
+    }
+    plain
+}
+
+/// Adds the contacts of a word, or of a part of an address of the web.
+fn add_contacts(part: &str, is_led_to: bool, found: &mut BTreeSet<String>) {
+    let mut scheme = "";
+    for (n, segment) in part.split("://").enumerate() {
+        let is_web = WEB_SCHEMES.iter().any(|web| web.eq_ignore_ascii_case(scheme));
+        if n > 0 && is_web {
+            found.extend(linked_site(segment));
+            found.extend(last_name(segment));
+        } else {
+            found.extend(segment.split(':').flat_map(split_scripts).filter_map(|word| bare_contact(word, is_led_to)));
+        }
+        scheme = &segment[segment.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |at| at + 1)..];
+    }
+}
+
+/// Returns the name or foreign address at the end of a path, as explorers have it.
+fn last_name(rest: &str) -> Option<String> {
+    let (_, last) = rest.trim_end_matches(|c: char| !c.is_alphanumeric()).rsplit_once('/')?;
+    ens_name(&last.to_lowercase()).map(str::to_owned).or_else(|| is_foreign_address(last).then(|| last.to_lowercase()))
+}
+
+fn bare_contact(word: &str, is_led_to: bool) -> Option<String> {
+    let word =
+        word.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '@').trim_end_matches(|c: char| !c.is_alphanumeric() && c != '/');
+    let authority = word.split('/').next()?;
+    match authority.split_once('@') {
+        Some(("", host)) if ends_in_letters(host) => return Some(host.to_lowercase()),
+        Some((_, host)) if ends_in_letters(host) => return Some(authority.to_lowercase()),
+        Some(_) | None => {}
+    }
+    bare_site(word, is_led_to).or_else(|| ens_name(&word.to_lowercase()).map(str::to_owned)).or_else(|| {
+        let last = word.rsplit('/').next().filter(|last| is_foreign_address(last))?;
+        Some(last.to_lowercase())
+    })
+}
+
+/// Returns whether a word is a host with an ending of letters. A price after a token is not: `WETH@3200.5`.
+fn ends_in_letters(host: &str) -> bool {
+    let is_ending = |ending: &str| ending.chars().count() >= 2 && ending.chars().all(char::is_alphabetic);
+    host.rsplit_once('.').is_some_and(|(_, ending)| is_ending(ending)) && is_dotted_name(host)
+}
+
+/// Returns the name without `@`, as others may have told it.
+fn messenger_name(word: &str) -> Option<String> {
+    let name = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let is_name =
+        name.chars().count() > 3 && name.starts_with(char::is_alphabetic) && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    is_name.then(|| name.to_lowercase())
 }
 
 fn ens_name(word: &str) -> Option<&str> {
-    let name = word.rsplit([':', '/', '=', '@']).next()?;
+    let name = word.rsplit(['/', '@']).next()?;
     let label = name.strip_suffix(".eth")?;
     (!label.is_empty() && is_dotted_name(name)).then_some(name)
 }
 
-fn is_dotted_name(name: &str) -> bool {
-    name.split('.').all(|label| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_'))
-}
-
 /// Returns whether a word is an address of Bitcoin or Solana.
 fn is_foreign_address(word: &str) -> bool {
-    let word = word.rsplit([':', '=']).next().unwrap_or(word);
     let lower = word.to_ascii_lowercase();
     let bech32 = lower.starts_with("bc1") && (14..=74).contains(&word.len()) && word.bytes().all(|c| c.is_ascii_alphanumeric());
     let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(|byte| is(byte));
@@ -123,12 +185,73 @@ mod tests {
     }
 
     #[test]
+    fn every_part_of_a_link_is_read() {
+        for (text, contact) in [
+            ("http://claim.evil.example/go?next=https://etherscan.io/tx/0x51a7", "claim.evil.example"),
+            ("See claim-evil.com/?r=https://basescan.org/", "claim-evil.com"),
+            ("claim-evil.com/https://basescan.org/", "claim-evil.com"),
+            ("https://etherscan.io/redirect?to=https://evil.example", "evil.example"),
+            ("https://etherscan.io/redirect?to=https%3A%2F%2Fevil.example%2Fx", "evil.example"),
+            ("https://etherscan.io:443@evil.example/tx", "evil.example"),
+            ("https://etherscan.io&x=,@evil.example/tx", "evil.example"),
+            (r#"{"url":"https:\/\/evil.example\/x"}"#, "evil.example"),
+            ("https://etherscan.io.evil.example/tx/0x51a7", "etherscan.io.evil.example"),
+            ("https://basescan.org/address/evil.eth", "evil.eth"),
+            ("https://solscan.io/account/7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV", "7ecdhsygxxyscszyep35khn8vvw3svaulktzxwcfltv"),
+            ("https://evil.example。", "evil.example"),
+        ] {
+            assert_eq!(contacts_in_text(text), [contact.to_owned()].into(), "{text}");
+        }
+    }
+
+    #[test]
+    fn bare_sites_of_every_ending_are_contacts() {
+        for (text, contact) in [
+            ("Ask at t.me/bardo_help", "t.me/bardo_help"),
+            ("https://t.me/+AbC12dEf", "t.me/+abc12def"),
+            ("Details: bit.ly/3xYz.", "bit.ly/3xyz"),
+            ("https://discord.gg/evil?x=1", "discord.gg/evil"),
+            ("Claim on evil.gg now", "evil.gg"),
+            ("evil.co", "evil.co"),
+            ("(evil.ai)", "evil.ai"),
+            ("**evil.me**", "evil.me"),
+            ("Go to evil.so", "evil.so"),
+            ("Please visit evil.support today", "evil.support"),
+            ("bardo-refund.live", "bardo-refund.live"),
+            ("evil.to/claim", "evil.to"),
+            ("Claim-Evil.Com/now", "claim-evil.com"),
+            ("ev\u{200b}il.g\u{200d}g", "evil.gg"),
+            ("evil[.]gg", "evil.gg"),
+            ("claim-evil [dot] com", "claim-evil.com"),
+            ("请访问claim-evil.com领取", "claim-evil.com"),
+            ("claim-evil。com", "claim-evil.com"),
+            ("url:evil.gg", "evil.gg"),
+            ("crypto.com/r/evil", "crypto.com"),
+            ("Message @BardoRefunds on Telegram.", "bardorefunds"),
+            ("Pay via @evil.example", "evil.example"),
+            ("WETH@evil.example", "weth@evil.example"),
+        ] {
+            assert_eq!(contacts_in_text(text), [contact.to_owned()].into(), "{text}");
+        }
+    }
+
+    #[test]
     fn figures_hashes_tokens_and_explorers_are_no_contacts() {
         for text in [
             "Sold 1.5 USDC.e at 0.3 percent (WETH/USDC), fee 3,000. E.g. more.",
             "0x70997970C51812dc3A010C7d01b50e0d17dc79C8 and 51a7c0de51a7c0de51a7c0de51a7c0de51a7c0de",
             "https://basescan.org/tx/0x51a7",
             "eip155:8453 v1.2.3 a.eth.b safety_simulate_transaction vault-manager",
+            "https://celoscan.io/tx/0x51a7 https://blastscan.io/tx/0x51a7 https://explorer.zksync.io/tx/0x51a7",
+            "[tx](https://celo.blockscout.com/tx/0x51a7), https://sepolia.basescan.org/tx/0x51a7, sepolia.etherscan.io/tx/0x51a7.",
+            "www.lineascan.build/tx/0x51a7 and https://basescan.org:443/tx/0x51a7?a=1&b=2#eventlog",
+            "详见https://basescan.org上的记录，或basescan.org。",
+            "WETH@3200.5, 2 WETH @ 3200.50 and USDC@1.0002; limit @3.2k",
+            "Yearn.finance, Crypto.com and ether.fi pay less than Curve.fi's pool.",
+            "Swapped.So the rest stays. sent.Me too. Fee/day: 0.5/1.5, a.m./p.m., and/or, U.S./EU.",
+            "Set tx.to, params.network and pool.id; report.md lists vault.info and token.fund.",
+            "The spread at 1.5 and 2.so is wide, from 3,226.52 to 3,230.1 USDC.",
+            "Quote 0.5% at 12.5 bps to 8453:1842, ep-2041.",
         ] {
             assert!(contacts_in_text(text).is_empty(), "{text}: {:?}", contacts_in_text(text));
         }
