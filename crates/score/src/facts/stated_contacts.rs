@@ -85,7 +85,7 @@ fn add_contacts(part: &str, is_led_to: bool, found: &mut BTreeSet<String>) {
         } else {
             found.extend(segment.split(':').flat_map(split_scripts).filter_map(|word| bare_contact(word, is_led_to)));
         }
-        scheme = &segment[segment.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |at| at + 1)..];
+        scheme = segment.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     }
 }
 
