@@ -11,7 +11,7 @@ const WORD_ENDINGS: &str = "agency art best bid bio blog build business buzz cap
      foundation fun fund fyi games gift gifts global group guide guru help host house icu info ink international lat life limited limo \
      live loan loans lol ltd management market markets media mobi money monster network news ninja one page partners plus pro pub quest \
      red report rest review rocks run sale sbs school services shop social software solutions space store stream studio support systems \
-     team tech tips today tools trade trading uno ventures vip website wiki win work works world wtf zip zone";
+     team tech tips today tools trade trading uno ventures vip website wiki win work works world wtf zone";
 /// Endings of countries.
 const COUNTRY_ENDINGS: &str = "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bw by bz ca cc cd cf cg \
      ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg er es et eu fi fj fk fm fo fr ga gd ge gf gg gh gi gl gm gn gp gq gr gs gt \

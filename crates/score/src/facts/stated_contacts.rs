@@ -249,7 +249,7 @@ mod tests {
             "WETH@3200.5, 2 WETH @ 3200.50 and USDC@1.0002; limit @3.2k",
             "Yearn.finance, Crypto.com and ether.fi pay less than Curve.fi's pool.",
             "Swapped.So the rest stays. sent.Me too. Fee/day: 0.5/1.5, a.m./p.m., and/or, U.S./EU.",
-            "Set tx.to, params.network and pool.id; report.md lists vault.info and token.fund.",
+            "Set tx.to, params.network and pool.id; report-04.zip lists vault.info and token.fund.",
             "The spread at 1.5 and 2.so is wide, from 3,226.52 to 3,230.1 USDC.",
             "Quote 0.5% at 12.5 bps to 8453:1842, ep-2041.",
         ] {
