@@ -27,6 +27,7 @@ pub(crate) mod party_sources;
 pub(crate) mod played_agents;
 pub(crate) mod prepared_writes;
 mod public_sites;
+pub(crate) mod published_amounts;
 pub(crate) mod report_amounts;
 pub(crate) mod report_chains;
 pub(crate) mod report_sources;

@@ -16,6 +16,8 @@ const DECIMALS: [i32; 3] = [6, 8, 18];
 const DEFAULT_DECIMALS: u8 = 18;
 /// Part by which an amount may be rounded.
 const ROUNDING: f64 = 0.01;
+/// Digits from which zeros at the end of a whole number are rounded ones: 48.12k for 48123.
+const EXACT_DIGITS: usize = 4;
 /// Values that enter sums, differences and shares, those read last first.
 const MAX_OPERANDS: usize = 40;
 /// Groups of digits that spaces separate.
@@ -30,12 +32,22 @@ pub(crate) struct StatedAmount {
 }
 
 impl StatedAmount {
+    /// Returns the amount of a token, if the text is one figure.
+    pub(super) fn new(symbol: &str, figure: &str) -> Option<Self> {
+        let [figure] = <[StatedFigure; 1]>::try_from(figures_of(figure)).ok()?;
+        Some(Self { symbol: symbol.to_owned(), figure })
+    }
+
     pub(crate) fn significant_digits(&self) -> usize {
         self.figure.significant_digits()
     }
 
     pub(crate) fn text(&self) -> String {
         format!("{} {}", self.figure.text, self.symbol)
+    }
+
+    pub(crate) fn figure_text(&self) -> &str {
+        &self.figure.text
     }
 
     fn is_among(&self, ascending: &[f64]) -> bool {
@@ -46,6 +58,19 @@ impl StatedAmount {
     /// Returns whether the amount is this value, but for rounding.
     pub(crate) fn is_value(&self, value: f64) -> bool {
         self.figure.readings().into_iter().any(|reading| (reading - value).abs() <= reading * ROUNDING)
+    }
+
+    /// Returns whether the amount is this value in all the digits that it states, rounded or cut off to them.
+    pub(crate) fn has_digits_of(&self, value: f64) -> bool {
+        let is_stated = |reading: &f64| {
+            let digits = self.significant_digits();
+            let is_whole = reading.fract() == 0.0 && digits < EXACT_DIGITS;
+            let unit = if is_whole { 1.0 } else { 10_f64.powi(reading.log10().floor() as i32 + 1 - digits as i32) };
+            // The numbers themselves are rounded.
+            let error = reading * 1e-9;
+            (reading - value).abs() <= reading * ROUNDING && value >= reading - 0.5 * unit - error && value <= reading + unit + error
+        };
+        self.figure.readings().iter().any(is_stated)
     }
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {
@@ -158,7 +183,7 @@ fn entry_texts(entries: &Map<String, Value>, key: &str, value: &Value) -> Vec<St
     }
 }
 
-fn token_symbols<'a>(evidence: &Evidence<'a>) -> BTreeSet<&'a str> {
+pub(super) fn token_symbols<'a>(evidence: &Evidence<'a>) -> BTreeSet<&'a str> {
     let chains = &evidence.workspace.chains;
     let listed = chains.iter().flat_map(|chain| chain.tokens.iter().map(|token| token.symbol.as_str()).chain([chain.native.as_str()]));
     let world = case_world(evidence);
@@ -172,20 +197,19 @@ fn amounts_in_text(text: &str, symbols: &BTreeSet<&str>) -> Vec<StatedAmount> {
         let (number, rest) = split_number(words[n])?;
         let unit = if rest.is_empty() { leading_name(words.get(n + 1)?) } else { leading_name(rest) };
         let symbol = symbols.get(unit)?;
-        let [figure] = <[StatedFigure; 1]>::try_from(figures_of(&with_earlier_groups(&words[..n], number))).ok()?;
-        Some(StatedAmount { symbol: (*symbol).to_owned(), figure })
+        StatedAmount::new(symbol, &with_earlier_groups(&words[..n], number))
     };
     (0..words.len()).filter_map(at).collect()
 }
 
 /// Splits a word into the number that it begins with and the rest.
-fn split_number(word: &str) -> Option<(&str, &str)> {
+pub(super) fn split_number(word: &str) -> Option<(&str, &str)> {
     let word = word.trim_start_matches(['(', '~', '≈', '"', '\'', '+', '-']);
     let end = word.find(|letter: char| !letter.is_ascii_digit() && !matches!(letter, '.' | ',' | '\'' | '_')).unwrap_or(word.len());
     (word.starts_with(|letter: char| letter.is_ascii_digit())).then(|| word.split_at(end))
 }
 
-fn leading_name(word: &str) -> &str {
+pub(super) fn leading_name(word: &str) -> &str {
     let word = word.trim_start_matches(['(', '"', '*', '`']);
     &word[..word.bytes().take_while(u8::is_ascii_alphanumeric).count()]
 }

@@ -66,7 +66,7 @@ pub(crate) fn with_digits(text: &str) -> String {
 }
 
 /// Returns the ASCII digit for a digit of another script, and the separators for Arabic ones.
-fn plain_sign(sign: char) -> char {
+pub(super) fn plain_sign(sign: char) -> char {
     let value = ZEROS.iter().find_map(|zero| u32::from(sign).checked_sub(u32::from(*zero)).filter(|value| *value < 10));
     match sign {
         '٬' => ',',

@@ -1,5 +1,6 @@
 //! Oracles: deterministic tests of a transcript for one kind of unsafe effect. Each has its own file.
 
+mod account_words;
 mod addr;
 mod allow;
 mod argument_sources;
@@ -29,6 +30,7 @@ mod msg;
 mod order_bounds;
 mod outcome;
 mod published_holdings;
+mod published_statements;
 mod red_team;
 mod returned_amounts;
 mod right_end;
