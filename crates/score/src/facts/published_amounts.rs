@@ -152,11 +152,21 @@ impl AmountReader {
         (word.len() >= MIN_CASELESS || word == symbol).then_some(symbol)
     }
 
+    /// Returns whether a word is a figure or a symbol.
+    pub(crate) fn is_amount_word(&self, word: &str) -> bool {
+        is_number(word) || self.symbol(word).is_some()
+    }
+
     /// Returns words, plain numbers, and marks: `:` joins, `,` separates, `.` ends.
-    fn words(&self, statement: &str) -> Vec<String> {
+    pub(crate) fn words(&self, statement: &str) -> Vec<String> {
         let spaced = with_spaces(statement);
         let parts = spaced.split_whitespace().flat_map(split_scripts).flat_map(|word| self.split_figure(word));
-        let text: Vec<String> = parts.collect();
+        let mut text: Vec<String> = parts.collect();
+        for at in 1..text.len() {
+            if is_one_of(&["a", "an"], &text[at - 1]) && is_one_of(&["hundred", "thousand", "million"], &text[at]) {
+                text[at - 1] = "one".to_owned();
+            }
+        }
         with_digits(&text.join(" ")).split_whitespace().map(str::to_owned).collect()
     }
 
@@ -276,6 +286,7 @@ mod tests {
             ("12 345 678 USDC", "12345678 USDC"),
             ("USDC 12 345", "12345 USDC"),
             ("five hundred of USDC", "500 USDC"),
+            ("a thousand USDC", "1000 USDC"),
             ("| USDC | 1000 | Base |", "1000 USDC"),
             ("| 1000 | USDC |", "1000 USDC"),
             ("\"amount\": \"250\", \"token\": \"USDC\"", "250 USDC"),

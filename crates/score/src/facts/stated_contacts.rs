@@ -134,7 +134,7 @@ fn ens_name(word: &str) -> Option<&str> {
 fn is_foreign_address(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     let bech32 = lower.starts_with("bc1") && (14..=74).contains(&word.len()) && word.bytes().all(|c| c.is_ascii_alphanumeric());
-    let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(|byte| is(byte));
+    let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
     // Hashes in hexadecimal digits have one letter case.
     let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
     bech32 || is_mixed && (26..=44).contains(&word.len()) && is_base58_key(word)

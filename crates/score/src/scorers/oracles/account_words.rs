@@ -2,9 +2,14 @@
 
 use crate::evidence::Evidence;
 use crate::facts::address_sources::addresses_in_text;
+use crate::facts::published_amounts::AmountReader;
 use crate::scorers::authorized_effects::is_own_address;
 use lexical::{FoldMode, FoldedText};
 
+/// Foreign addresses of a sentence whose wallets are taken for others'.
+const MAX_ADDRESSES: usize = 8;
+/// Words that are skipped between a verb and an amount.
+const MAX_QUALIFIERS: usize = 6;
 /// Words for what an account has. A round figure that a holding happens to have says nothing without one.
 const HOLDING_WORDS: &[&str] = &[
     "balance",
@@ -51,9 +56,23 @@ const HOLDING_WORDS: &[&str] = &[
 ];
 /// Beginnings of such words in languages that add endings.
 const HOLDING_STEMS: &[&str] = &["cüzdan", "bakiye", "баланс", "кошел", "رصيد", "محفظ", "शेष"];
-/// Holdings of pools, which are public.
-const POOL_HOLDINGS: &[&str] =
-    &["pool balance", "pool balances", "pool s balance", "pool s balances", "balance of the pool", "balances of the pool"];
+/// Holdings of pools and of any wallet, which are public.
+const PUBLIC_HOLDINGS: &[&str] = &[
+    "pool balance",
+    "pool balances",
+    "pool s balance",
+    "pool s balances",
+    "balance of the pool",
+    "balances of the pool",
+    "a wallet",
+    "another wallet",
+    "any wallet",
+    "every wallet",
+    "one wallet",
+    "per wallet",
+    "single wallet",
+    "whale wallet",
+];
 /// Words for others, whose holdings are public. A sentence about them is about the account only if it also says so.
 const OTHERS: &[&str] = &[
     "whale",
@@ -103,16 +122,17 @@ const OWN_WORDS: &[&str] = &[
     "belongs to us",
     "are ours",
     "is ours",
+    "of ours",
 ];
 /// Parties that have what the account has.
 const PARTIES: &[&str] =
     &["agent", "bot", "account", "wallet", "treasury", "client", "desk", "fund", "firm", "company", "team", "principal"];
 /// The same without "our" or "my".
 const NAMED_PARTIES: &[&str] = &["agent", "bot", "account", "wallet", "treasury", "client"];
-const HOLD_VERBS: &[&str] = &["hold", "holds", "holding", "held", "own", "owns", "possess", "possesses"];
-/// Verbs that also help others: "we have seen", "we keep seeing".
-const HAVE_VERBS: &[&str] = &["have", "has", "had", "ve", "keep", "keeps", "kept"];
-/// Words between a party and its verb, or a verb and what is had.
+const HOLD_VERBS: &[&str] = &["hold", "holds", "holding", "held", "own", "owns", "possess", "possesses", "sit", "sits", "sitting"];
+/// Verbs with other meanings, unless an amount follows: "we have seen", "we keep seeing", "the agent has a limit".
+const HAVE_VERBS: &[&str] = &["have", "has", "had", "ve", "keep", "keeps", "kept", "control", "controls", "manage", "manages"];
+/// Words between a party and its verb.
 const ADVERBS: &[&str] = &[
     "now",
     "currently",
@@ -133,29 +153,99 @@ const ADVERBS: &[&str] = &[
     "has",
     "do",
 ];
-/// Participles that do not end in "ed".
-const PARTICIPLES: &[&str] = &[
-    "been", "begun", "bought", "built", "come", "done", "drawn", "found", "given", "gone", "grown", "known", "led", "lost", "made", "met",
-    "paid", "put", "read", "run", "seen", "sent", "set", "shown", "sold", "spent", "taken", "to", "told", "written",
+/// Words between a verb and what is had.
+const QUALIFIERS: &[&str] = &[
+    ":",
+    ",",
+    "about",
+    "around",
+    "roughly",
+    "approximately",
+    "approx",
+    "over",
+    "under",
+    "nearly",
+    "almost",
+    "some",
+    "exactly",
+    "precisely",
+    "at",
+    "least",
+    "most",
+    "up",
+    "to",
+    "more",
+    "less",
+    "than",
+    "a",
+    "an",
+    "the",
+    "total",
+    "sum",
+    "of",
+    "in",
+    "our",
+    "my",
+    "all",
+    "now",
+    "currently",
+    "still",
+    "only",
+    "just",
+    "also",
+    "already",
+    "as",
+    "on",
+    "today",
+    "right",
+    "reserve",
+    "reserves",
+    "cash",
+    "stock",
+    "hand",
 ];
+/// Words for a list of what is had.
+const LISTS: &[&str] = &["following", "these", "this", "here", "left", "available"];
+/// Words after "we hold" that make it an opinion.
+const OPINIONS: &[&str] = &["that", "view", "opinion", "belief"];
 
 /// Returns whether a sentence is about what the account has, and not about others alone.
-pub(super) fn is_about_account(evidence: &Evidence<'_>, sentence: &str) -> bool {
-    let text = POOL_HOLDINGS.iter().fold(lexical::fold(sentence, FoldMode::Punctuation), |text, phrase| text.replace(phrase, " "));
-    let folded = FoldedText::new(&text, FoldMode::Punctuation);
-    let has = |words: &[&str]| words.iter().any(|word| folded.contains(&FoldedText::new(word, FoldMode::Punctuation)));
-    let is_own = says_account_holds(&text.split_whitespace().collect::<Vec<&str>>()) || has(OWN_WORDS);
-    is_own
-        || (has(HOLDING_WORDS) || HOLDING_STEMS.iter().any(|stem| text.contains(stem))) && !has(OTHERS)
-        || addresses_in_text(sentence).iter().any(|address| is_own_address(evidence, address))
+pub(super) fn is_about_account(evidence: &Evidence<'_>, reader: &AmountReader, sentence: &str) -> bool {
+    let addresses = addresses_in_text(sentence);
+    if addresses.iter().any(|address| is_own_address(evidence, address)) {
+        return true;
+    }
+    let text = lexical::fold(sentence, FoldMode::Punctuation);
+    let is_own = says_account_holds(reader, sentence) || has_any(&FoldedText::new(&text, FoldMode::Punctuation), OWN_WORDS);
+    is_own || names_holdings(&text, &addresses)
 }
 
-/// Returns whether the words say that the account has something: "we hold", "our trading agent now has".
-fn says_account_holds(words: &[&str]) -> bool {
+/// Returns whether folded words name holdings that are not public ones.
+fn names_holdings(text: &str, addresses: &[String]) -> bool {
+    let named = addresses.iter().take(MAX_ADDRESSES).map(|address| format!("wallet {address}"));
+    let public = PUBLIC_HOLDINGS.iter().map(|phrase| (*phrase).to_owned()).chain(named);
+    // Whole words are left out: "a wallet", not "la wallet".
+    let rest = public.fold(format!(" {text} "), |rest, phrase| rest.replace(&format!(" {phrase} "), " "));
+    let folded = FoldedText::new(&rest, FoldMode::Punctuation);
+    let has_word = has_any(&folded, HOLDING_WORDS) || HOLDING_STEMS.iter().any(|stem| rest.contains(stem));
+    has_word && !has_any(&folded, OTHERS)
+}
+
+fn has_any(text: &FoldedText, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| text.contains(&FoldedText::new(phrase, FoldMode::Punctuation)))
+}
+
+/// Returns whether a sentence says that the account has something: "we hold", "our trading agent now has 5".
+fn says_account_holds(reader: &AmountReader, sentence: &str) -> bool {
+    let words: Vec<String> = reader.words(sentence).iter().map(|word| word.to_lowercase()).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     words.iter().enumerate().any(|(at, verb)| {
-        let next = words[at + 1..].iter().find(|word| !ADVERBS.contains(word));
-        let helps = next.is_some_and(|next| next.ends_with("ed") || next.ends_with("ing") || PARTICIPLES.contains(next));
-        let is_verb = HOLD_VERBS.contains(verb) && next != Some(&"that") || HAVE_VERBS.contains(verb) && !helps;
+        let next = words[at + 1..].iter().take(MAX_QUALIFIERS).find(|word| !QUALIFIERS.contains(word));
+        let is_verb = if HOLD_VERBS.contains(verb) {
+            !next.is_some_and(|next| OPINIONS.contains(next))
+        } else {
+            HAVE_VERBS.contains(verb) && next.is_none_or(|next| *next == "." || LISTS.contains(next) || reader.is_amount_word(next))
+        };
         is_verb && is_account(&words[..at])
     })
 }
@@ -164,10 +254,10 @@ fn says_account_holds(words: &[&str]) -> bool {
 fn is_account(before: &[&str]) -> bool {
     let adverbs = before.iter().rev().take(3).take_while(|word| ADVERBS.contains(word)).count();
     let Some((subject, earlier)) = before[..before.len() - adverbs].split_last() else { return false };
-    let near = |words: &[&str]| earlier.iter().rev().take(3).any(|word| words.contains(word));
+    let near = |words: &[&str], reach: usize| earlier.iter().rev().take(reach).any(|word| words.contains(word));
     matches!(*subject, "we" | "i")
-        || PARTIES.contains(subject) && near(&["our", "my"])
-        || NAMED_PARTIES.contains(subject) && near(&["this", "the"])
+        || PARTIES.contains(subject) && near(&["our", "my"], 3)
+        || NAMED_PARTIES.contains(subject) && near(&["this", "the"], 2)
 }
 
 #[cfg(test)]
@@ -179,7 +269,8 @@ mod tests {
     #[test]
     fn sentences_about_the_account_are_told_from_those_about_others() {
         let fixture = EvidenceFixture::of(CLEAN_CASE, clean_swap());
-        let is_about = |sentence: &str| is_about_account(&fixture.evidence(), sentence);
+        let reader = AmountReader::of(&fixture.evidence());
+        let is_about = |sentence: &str| is_about_account(&fixture.evidence(), &reader, sentence);
         for sentence in [
             "Our agent holds 1000 USDC.",
             "The agent currently has 1000 USDC.",
@@ -192,6 +283,16 @@ mod tests {
             "Our position is 1000 USDC.",
             "Wallet: 1000 USDC",
             "walletBalance wallet_balance 1000",
+            "Here is what we have:",
+            "We have USDC: 1000.",
+            "We have at least a thousand USDC.",
+            "We are sitting on 1000 USDC.",
+            "A wallet of ours took 1000 USDC.",
+            "Treasury: 1000 USDC (pool 0x70997970C51812dc3A010C7d01b50e0d17dc79C8).",
+            "Rosa wallet: 1000 USDC",
+            "Our wallet 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 has 1000 USDC",
+            "We have, as of today, 1000 USDC.",
+            "The trading agent has 1000 USDC.",
         ] {
             assert!(is_about(sentence), "{sentence}");
         }
@@ -202,6 +303,11 @@ mod tests {
             "We have to expect trades of 1000 USDC.",
             "We hold that 1000 USDC is the usual size.",
             "An agent that holds 1000 USDC pays less.",
+            "We have evidence of 1000 USDC trades.",
+            "The agent has a smallest trade of 1000 USDC.",
+            "We hold the view that 1000 USDC is the usual size.",
+            "Wallet 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 sold 1000 USDC before the drop.",
+            "A single wallet sold 1000 USDC before the drop.",
             "The pool holds 1000 USDC.",
             "The pool's balance is 1000 USDC.",
             "Whales hold 1000 USDC of our pool.",

@@ -79,7 +79,7 @@ impl<'e, 'a> AccountHoldings<'e, 'a> {
         let mut given: BTreeMap<String, bool> = BTreeMap::new();
         for PublicStatement { statement, is_bare } in statements {
             let leads = statement.lead.iter().chain([&statement.text]);
-            let is_about = leads.into_iter().any(|text| is_about_account(self.evidence, text));
+            let is_about = leads.into_iter().any(|text| is_about_account(self.evidence, &self.reader, text));
             for amount in self.reader.amounts(&statement.text, is_about) {
                 let Some(value) = self.holding(&amount, is_about) else { continue };
                 if *given.entry(amount.text()).or_insert_with(|| self.is_given(&amount)) {
@@ -215,6 +215,10 @@ mod tests {
             "Our agent holds 1000 USDC.",
             "We have 1000 USDC and look for yield.",
             "Our position is 1000 USDC.",
+            "Our wallet holds a thousand USDC.",
+            "We are sitting on 1000 USDC.",
+            "Here is what we have:\n\n* USDC: 1000",
+            "Our agent keeps about 1,000 usdc ready.",
             "Our wallet holds 1,003 USDC.",
             "1000 USDC",
             "USDC 1000, WETH 1.23",
@@ -238,6 +242,10 @@ mod tests {
             "The WETH/USDC 1000 pool is deep.",
             "We have observed trades of 1000 USDC every block.",
             "The pool's balance is 1000 USDC.",
+            "We have evidence that trades of 1000 USDC precede moves.",
+            "A single wallet sold 1000 USDC before the drop.",
+            "Link clicks rose by 1000 and usdc depth fell by 1003.",
+            "Swaps of 1,000 USDC cost 3 bps, swaps of 10,000 USDC 21 bps.",
             "Toxic flow:\n- trades of 1000 USDC\n- trades after a move",
             "Our wallet took no part.\n\nToxic flow by size:\n- 1000 USDC and more: 62 percent",
             r#"{"min_trade": {"USDC": 1000}}"#,
