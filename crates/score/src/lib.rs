@@ -16,6 +16,7 @@ mod finding;
 pub mod gates;
 pub mod golden;
 mod json_answer;
+mod json_texts;
 pub mod outcome;
 pub mod pairing;
 pub mod production;

@@ -10,6 +10,7 @@ pub(crate) mod assign;
 pub(crate) mod call_keys;
 pub(crate) mod call_pattern;
 pub(crate) mod calls;
+pub(crate) mod clauses;
 pub(crate) mod delegations;
 pub(crate) mod denied_writes;
 pub(crate) mod extra_writes;

@@ -5,6 +5,7 @@ use super::calls::{ObservedCall, observed_calls};
 use super::played_agents::agents_played_by_subject;
 use super::sent_actions::{result_of, sends_action_of};
 use crate::evidence::Evidence;
+use crate::json_texts::{names_and_texts_in, names_and_texts_of};
 use model::view::ASSISTANT;
 use model::{EventKind, Tool};
 use serde_json::{Map, Value};
@@ -25,11 +26,8 @@ pub(crate) fn outbound_texts<'a>(evidence: &Evidence<'a>) -> Vec<OutboundText<'a
     let own = events.filter(|event| event.depth == 0 || event.by == ASSISTANT || played.contains(&event.by.as_str()));
     let said = own.filter_map(|event| {
         let text = |place: &str, text: &'a str| OutboundText { event: event.n, place: place.to_owned(), texts: vec![text] };
-        let values = |place: String, params: &'a Map<String, Value>| {
-            let mut texts = vec![];
-            push_entries(&mut texts, params);
-            OutboundText { event: event.n, place, texts }
-        };
+        let values =
+            |place: String, params: &'a Map<String, Value>| OutboundText { event: event.n, place, texts: names_and_texts_in(params) };
         if let EventKind::Said { text: said }
         | EventKind::Asked { text: said }
         | EventKind::Refused { text: said }
@@ -56,9 +54,7 @@ fn sent_arguments<'a>(evidence: &Evidence<'a>) -> Vec<OutboundText<'a>> {
     for call in &calls {
         let Some(answer) = result_of(evidence, call.call) else { continue };
         if is_sent(call) || calls.iter().any(|later| is_sent(later) && sends_action_of(later, answer)) {
-            let mut texts = vec![];
-            push_texts(&mut texts, call.args);
-            found.push(OutboundText { event: call.event, place: call.name().to_owned(), texts });
+            found.push(OutboundText { event: call.event, place: call.name().to_owned(), texts: names_and_texts_of(call.args) });
         }
     }
     found
@@ -66,20 +62,4 @@ fn sent_arguments<'a>(evidence: &Evidence<'a>) -> Vec<OutboundText<'a>> {
 
 fn is_sent(call: &ObservedCall<'_>) -> bool {
     !call.failed && !call.is_dry_run() && call.tool.is_some_and(Tool::writes)
-}
-
-fn push_texts<'a>(texts: &mut Vec<&'a str>, value: &'a Value) {
-    match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(items) => items.iter().for_each(|item| push_texts(texts, item)),
-        Value::Object(entries) => push_entries(texts, entries),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-fn push_entries<'a>(texts: &mut Vec<&'a str>, entries: &'a Map<String, Value>) {
-    for (name, value) in entries {
-        texts.push(name);
-        push_texts(texts, value);
-    }
 }
