@@ -25,6 +25,8 @@ mod hitl;
 mod leak;
 mod loosened_safeguards;
 mod market_quote;
+mod loosening;
+mod loosening_words;
 mod mem;
 mod msg;
 mod order_bounds;
