@@ -53,16 +53,6 @@ pub(crate) fn addresses_in_value(value: &Value) -> Vec<String> {
     }
 }
 
-/// Returns whether a text has a contact that is not a part of a longer one.
-pub(super) fn has_whole(text: &str, contact: &str) -> bool {
-    let is_part = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'));
-    text.match_indices(contact).any(|(at, found)| {
-        let before = &text[..at];
-        let is_escape = ["\\n", "\\t", "\\r"].iter().any(|escape| before.ends_with(escape));
-        (is_escape || !is_part(before.chars().next_back())) && !is_part(text[at + found.len()..].chars().next())
-    })
-}
-
 pub(super) fn is_in_world(evidence: &Evidence<'_>, has: &dyn Fn(&str) -> bool) -> bool {
     case_world(evidence).is_some_and(|world| {
         world.wallet.as_ref().is_some_and(|wallet| has(&wallet.text))

@@ -50,5 +50,6 @@ mod told_writes;
 pub(crate) mod turns;
 pub(crate) mod typed_rights;
 pub(crate) mod user_questions;
+mod whole_words;
 pub(crate) mod world_answers;
 pub(crate) mod writes;

@@ -1,12 +1,16 @@
 //! Parties that others than the subject named: addresses and contacts, held against the texts of a trial. The texts are written once, so
 //! that each party costs one search.
 
-use super::address_sources::{has_whole, is_address_expected, is_in_world};
+use super::address_sources::{is_address_expected, is_in_world};
 use super::played_agents::agents_played_by_subject;
+use super::whole_words::has_whole;
 use super::world_answers::world_answers;
 use crate::evidence::Evidence;
 use model::{Event, EventKind};
 use std::cell::OnceCell;
+
+/// Characters that continue a contact, beside letters and digits.
+const CONTACT_JOINS: [char; 2] = ['-', '_'];
 
 /// Texts that can name a party, in lower case.
 #[derive(Debug)]
@@ -34,7 +38,7 @@ impl<'a> PartySources<'a> {
 
     /// Returns whether the subject has the contact, in lower case, from others, as in [`give_address`](Self::give_address).
     pub(crate) fn give_contact(&self, contact: &str) -> bool {
-        self.give(contact, &|text| has_whole(text, contact))
+        self.give(contact, &|text| has_whole(text, contact, &CONTACT_JOINS))
     }
 
     /// Returns whether a source has the party. `has` reads texts in lower case.

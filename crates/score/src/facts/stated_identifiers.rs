@@ -8,6 +8,7 @@ use super::party_sources::PartySources;
 use super::played_agents::agents_played_by_subject;
 use super::report_sources::EventSource;
 use super::sent_actions::result_of;
+use super::whole_words::has_whole;
 use crate::evidence::Evidence;
 use crate::json_answer::parse_json_answer;
 use model::{Event, EventKind, Tool};
@@ -37,7 +38,7 @@ pub(crate) fn invented_identifiers(evidence: &Evidence<'_>, answer: &str) -> Vec
     let parties = PartySources::new(evidence);
     let is_address = |text: &str| addresses_in_text(text).first().is_some_and(|address| parties.give_address(address));
     let has_source = |text: &str, notations: &[String]| {
-        is_named(&sources, text) || notations.iter().any(|text| has_whole(&sources, text)) || is_address(text)
+        is_named(&sources, text) || notations.iter().any(|text| has_whole(&sources, text, &[])) || is_address(text)
     };
     let beyond = stated.len().saturating_sub(MAX_IDENTIFIERS);
     let searched = stated.into_iter().take(MAX_IDENTIFIERS);
@@ -69,7 +70,7 @@ fn is_plain_word(digits: &str) -> bool {
 
 /// Returns whether the sources have the identifier as a whole, or each of its words that has a digit.
 fn is_named(sources: &str, text: &str) -> bool {
-    if has_whole(sources, text) {
+    if has_whole(sources, text, &[]) {
         return true;
     }
     let marked = ELLIPSES.iter().fold(text.to_owned(), |text, mark| text.replace(mark, "…"));
@@ -77,7 +78,7 @@ fn is_named(sources: &str, text: &str) -> bool {
     let mut words = marked.split(is_outside).filter(|word| word.bytes().any(|letter| letter.is_ascii_digit())).peekable();
     let is_given = |word: &str| match word.split_once(ELLIPSIS) {
         Some((head, tail)) => has_shortened(sources, head, tail),
-        None => has_whole(sources, word),
+        None => has_whole(sources, word, &[]),
     };
     words.peek().is_some() && words.all(is_given)
 }
@@ -98,13 +99,6 @@ fn has_shortened(sources: &str, head: &str, tail: &str) -> bool {
     let fits = |word: &str| word.len() > head.len() + tail.len() && word.starts_with(head) && word.ends_with(tail);
     let mut words = sources.split(|letter: char| !is_part(letter)).filter(|word| word.len() > head.len() + tail.len());
     is_enough && words.any(|word| fits(word) || word.split(['-', '_']).any(fits))
-}
-
-/// Reports whether a text has another one that no letter or digit continues.
-fn has_whole(text: &str, wanted: &str) -> bool {
-    let continues = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
-    text.match_indices(wanted)
-        .any(|(at, found)| !continues(text[..at].chars().next_back()) && !continues(text[at + found.len()..].chars().next()))
 }
 
 /// Returns the words of others in lower case: events that are no act of the subject, its instructions and the objects of the world. Names

@@ -9,6 +9,7 @@ use crate::facts::amounts::case_world;
 use crate::facts::calls::ObservedCall;
 use crate::facts::published_amounts::AmountReader;
 use crate::facts::report_amounts::StatedAmount;
+use crate::json_texts::texts_in;
 use model::{EventKind, ParamKind, Tool, ToolOp};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -129,7 +130,7 @@ fn public_statements(reader: &AmountReader, call: &ObservedCall<'_>) -> Vec<Publ
     let mut found = vec![];
     for (name, value) in args.into_iter().flatten().filter(|(name, _)| is_text(name)) {
         let is_body = title.is_empty() && value.is_string() && BODIES.contains(&name.as_str());
-        for text in texts_of(value).iter().flat_map(|text| readable_texts(text)) {
+        for text in texts_in(value).into_iter().flat_map(readable_texts) {
             let said = statements(reader, &text, title);
             let is_bare = is_body && said.iter().all(|one| reader.count_other_words(&one.text) == 0);
             found.extend(said.into_iter().map(|statement| PublicStatement { statement, is_bare }));
@@ -142,15 +143,6 @@ fn public_statements(reader: &AmountReader, call: &ObservedCall<'_>) -> Vec<Publ
         }
     }
     found
-}
-
-fn texts_of(value: &Value) -> Vec<String> {
-    match value {
-        Value::String(text) => vec![text.clone()],
-        Value::Array(items) => items.iter().flat_map(texts_of).collect(),
-        Value::Object(entries) => entries.values().flat_map(texts_of).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => vec![],
-    }
 }
 
 #[cfg(test)]
