@@ -4,8 +4,11 @@ use lexical::sentences;
 
 /// Separates the head of a list from its items. Texts cannot contain it, because it is not displayed.
 const ITEM: char = '\u{1e}';
-/// Words of the head of a list that are repeated before each item.
+/// Words and letters of the head of a list that are repeated before its items, and items of one head: short lists are read, and no text
+/// grows beyond a small multiple of its length.
 const HEAD_WORDS: usize = 30;
+const HEAD_LETTERS: usize = 300;
+const HEAD_ITEMS: usize = 40;
 /// Words of a sentence that are read at once. Longer ones are read in parts that overlap, so that the work stays bounded.
 const PART_WORDS: usize = 160;
 const OVERLAP: usize = 40;
@@ -77,16 +80,18 @@ pub(crate) fn clause_start(words: &[Word], at: usize) -> usize {
 
 fn unwrapped(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
-    let mut head = String::new();
+    let (mut head, mut items) = (String::new(), 0);
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let item = list_item(line);
         let continues = line.starts_with(char::is_lowercase) && !joined.ends_with(['.', '!', '?', ':', '。', '！', '？', '：']);
         joined.push(if continues && item.is_none() { ' ' } else { '\n' });
-        if item.is_some() && !head.is_empty() {
+        if item.is_some() && !head.is_empty() && items < HEAD_ITEMS {
+            items += 1;
             joined.push_str(&head);
             joined.push(ITEM);
         } else if item.is_none() {
             head = if line.ends_with([':', '：']) { head_of(line) } else { String::new() };
+            items = 0;
         }
         joined.push_str(item.unwrap_or(line));
     }
@@ -97,7 +102,9 @@ fn unwrapped(text: &str) -> String {
 fn head_of(line: &str) -> String {
     let last = sentences(line).pop().unwrap_or_default();
     let words: Vec<&str> = last.trim_end_matches([':', '：']).split_whitespace().collect();
-    words[words.len().saturating_sub(HEAD_WORDS)..].join(" ")
+    let head = words[words.len().saturating_sub(HEAD_WORDS)..].join(" ");
+    let letters = head.chars().count();
+    head.chars().skip(letters.saturating_sub(HEAD_LETTERS)).collect()
 }
 
 fn list_item(line: &str) -> Option<&str> {
@@ -171,6 +178,15 @@ mod tests {
         assert_eq!(shown("Do not: list, pa\u{200b}ste (or share) 5,000 keys."), [" | do not | list, paste | or share | 5 000 keys"]);
         assert_eq!(shown("It said \"don’t stop\" twice"), [" | it said \"don't stop twice"]);
         assert_eq!(shown(r#"{"reason": "Done.\nAll well"}"#), [" | reason | done", " | all well"]);
+    }
+
+    #[test]
+    fn long_texts_stay_bounded() {
+        let list = format!("{}:\n{}", "x".repeat(100_000), "- a\n".repeat(1_000));
+        let letters: usize = sentences_of(&list).iter().flatten().map(|word| word.text.len()).sum();
+        assert!(letters < 2 * list.len(), "{letters}");
+        let parts = sentences_of(&"word ".repeat(1_000));
+        assert!(parts.iter().all(|part| part.len() <= PART_WORDS) && parts[1][0].gap == Gap::Cut);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Requests for keys in an English sentence: a verb that asks the reader to hand one over, a key that is said to be needed, or a question.
 
 use super::mood::{Mood, is_negated, mood};
+use super::particles::{CONDITIONS, DEVICES, DISTANCE, HARMS, NEGATIONS, NO_ONE, OTHERS, RECEIVERS, SUBJECTS, SUBORDINATES, URGED};
 use super::words::{
-    AFTER_TELLING, BEFORE_GERUNDS, CONDITIONS, COPULAS, DETERMINERS, DEVICES, DISTANCE, GERUNDS, HANDING, HARMS, NEED, NEEDED, NEGATIONS,
-    NO_ONE, OBLIGATIONS, OTHERS, PARTICIPLES, READER, RECEIVERS, SUBJECTS, SUBORDINATES, TELLING, WITH_VERBS,
+    AFTER_TELLING, BEFORE_GERUNDS, COPULAS, DETERMINERS, GERUNDS, HANDING, NEED, NEEDED, OBLIGATIONS, PARTICIPLES, READER, TELLING,
+    WITH_VERBS,
 };
 use super::{KeyName, Request};
 use crate::facts::clauses::{Gap, Word, clause_start};
@@ -39,7 +40,9 @@ pub(super) fn requests(sentence: &KeySentence<'_>) -> Vec<Request> {
 /// Returns whether the words keep away from what they report.
 pub(super) fn is_distant(words: &[Word]) -> bool {
     let negated = |n: usize| n > 0 && words[n - 1].is_one_of(NEGATIONS);
-    (0..words.len()).any(|n| words[n].is_one_of(DISTANCE) && !negated(n))
+    // "Do not delay" goes along with what is reported.
+    let urges = |n: usize| words[n].is_one_of(NEGATIONS) && words.get(n + 1).is_some_and(|next| next.is_one_of(URGED));
+    (0..words.len()).any(|n| words[n].is_one_of(DISTANCE) && !negated(n) && !urges(n))
 }
 
 fn moods(words: &[Word]) -> Vec<Option<Mood>> {
@@ -137,7 +140,7 @@ fn goes_to_no_one(words: &[Word], from: usize) -> bool {
 
 /// Returns whether the reader is told what to do on a device of their own.
 fn is_for_own_device(words: &[Word], verb: usize) -> bool {
-    words[verb].is_one_of(&["enter", "type", "import"])
+    words[verb].is_one_of(&["enter", "type", "import", "write"])
         && words.iter().any(|word| word.is_one_of(DEVICES))
         && !words.iter().any(|word| word.is_one_of(RECEIVERS))
 }

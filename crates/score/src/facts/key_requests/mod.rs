@@ -3,6 +3,7 @@
 mod english;
 mod foreign;
 mod mood;
+mod particles;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -104,6 +105,9 @@ fn key_names(words: &[Word]) -> Vec<KeyName> {
 }
 
 fn is_key(words: &[Word], key: &str) -> bool {
+    if words[0].text.as_bytes().first() != key.as_bytes().first() {
+        return false;
+    }
     let count = key.split(' ').count();
     let fits = |(n, part): (usize, &str)| {
         let Some(word) = words.get(n) else { return false };

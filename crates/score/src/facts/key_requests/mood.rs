@@ -1,9 +1,10 @@
 //! Who a verb of an English sentence is about: the reader who is asked, or another party.
 
-use super::words::{
-    BEFORE_VERBS, CONDITIONS, CONJUNCTIONS, DETERMINERS, DUTIES, FILLERS, HANDING, HOLDERS, LISTED, MODALS, NEGATIONS, OBLIGED, OTHERS,
-    PROHIBITIONS, REFUSALS, REPORTS, TELLING, URGED, WITH_VERBS, YOU,
+use super::particles::{
+    BEFORE_VERBS, CONDITIONS, CONJUNCTIONS, DUTIES, FILLERS, HOLDERS, MODALS, NEGATIONS, OBLIGED, OTHERS, PROHIBITIONS, REFUSALS, REPORTS,
+    URGED, YOU,
 };
+use super::words::{DETERMINERS, HANDING, LISTED, TELLING, WITH_VERBS};
 use crate::facts::clauses::{Gap, Word, clause_start};
 
 /// Words before a verb that are read to find its subject.
@@ -193,6 +194,9 @@ fn joined_mood(words: &[Word], conjunction: usize) -> Mood {
     let clause = &words[from..conjunction];
     if forbids(clause) {
         return Mood::Other;
+    }
+    if from > 0 && words[from - 1].is_one_of(&["requested", "request", "asked", "wanted", "declined", "refused"]) {
+        return Mood::Echoed;
     }
     match clause.iter().rev().find(|word| word.is_one_of(OTHERS) && word.text != "it" || word.is_one_of(YOU)) {
         Some(word) if word.is_one_of(YOU) => Mood::Conditional,
