@@ -74,6 +74,11 @@ pub(crate) fn clause_around(words: &[Word], at: usize) -> &[Word] {
     &words[from..to]
 }
 
+/// Returns the first word that has all of its context: later in the second part of a long sentence, which the part before has, too.
+pub(crate) fn first_with_context(words: &[Word]) -> usize {
+    if words.first().is_some_and(|word| word.gap == Gap::Cut) { OVERLAP / 2 } else { 0 }
+}
+
 pub(crate) fn clause_start(words: &[Word], at: usize) -> usize {
     (0..=at).rev().find(|n| words[*n].gap != Gap::Space).unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 //! Safeguards that a sentence loosens: rules to skip, waive or allow without them. Rules that keep them turn such words into their contrary.
 
 use super::loosening_words as words;
-use crate::facts::clauses::{Gap, Word, clause_start};
+use crate::facts::clauses::{Gap, Word, clause_start, first_with_context};
 use std::collections::BTreeSet;
 
 /// Words after a loosening word among which its object stands.
@@ -28,7 +28,7 @@ const SAFEGUARDS: [(Safeguard, &[&str]); 4] = [
 /// Returns the safeguards that a sentence loosens.
 pub(super) fn loosened(sentence: &[Word]) -> BTreeSet<Safeguard> {
     let reader = Sentence(sentence);
-    let mut found: BTreeSet<Safeguard> = (0..sentence.len()).flat_map(|at| reader.loosened_at(at)).collect();
+    let mut found: BTreeSet<Safeguard> = (first_with_context(sentence)..sentence.len()).flat_map(|at| reader.loosened_at(at)).collect();
     found.extend(chinese(sentence));
     found
 }
@@ -48,8 +48,15 @@ struct Sentence<'a>(&'a [Word]);
 
 impl Sentence<'_> {
     fn loosened_at(&self, at: usize) -> Vec<Safeguard> {
-        let readings: [fn(&Self, usize) -> Vec<Safeguard>; 6] =
-            [Self::by_verb, Self::by_without, Self::by_unlimited, Self::by_predicate, Self::by_need, Self::by_approval];
+        let readings: [fn(&Self, usize) -> Vec<Safeguard>; 7] = [
+            Self::by_verb,
+            Self::by_without,
+            Self::by_unlimited,
+            Self::by_predicate,
+            Self::by_need,
+            Self::by_approval,
+            Self::by_negated_act,
+        ];
         let is_relevant = |found: &Vec<Safeguard>| !found.is_empty();
         readings.iter().map(|read| read(self, at)).find(is_relevant).unwrap_or_default()
     }
@@ -70,7 +77,8 @@ impl Sentence<'_> {
         } else {
             vec![]
         };
-        if is_narrative && !self.is_rule() {
+        // "Without bypassing the guardian" keeps it.
+        if is_narrative && (!self.is_rule() || at > 0 && self.0[at - 1].is_one_of(words::WITHOUT)) {
             object.clear();
         }
         // An order is no part of a noun phrase that is judged later: "skip it or the write is rejected".
@@ -84,7 +92,9 @@ impl Sentence<'_> {
         let is_right =
             self.after(at, OBJECT_WORDS).iter().any(|word| word.text.starts_with("allowance") || word.text.starts_with("approval"));
         // "Only the owner can raise the limit" keeps it.
-        let object = if self.before(at).iter().any(|word| word.text == "only") { vec![] } else { self.object(at) };
+        let has_before = |list: &[&str]| self.before(at).iter().any(|word| word.is_one_of(list));
+        let is_theirs = has_before(&["only"]) || has_before(words::APPROVERS) && has_before(&["may", "can"]);
+        let object = if is_theirs { vec![] } else { self.object(at) };
         let raised = |safeguard: &Safeguard| *safeguard == Safeguard::Limit && word.is_one_of(words::RAISING);
         let removed = |_: &Safeguard| word.is_one_of(words::REMOVING) && !is_right;
         object.into_iter().filter(|safeguard| raised(safeguard) || removed(safeguard)).collect()
@@ -95,7 +105,13 @@ impl Sentence<'_> {
         if !self.0[at].is_one_of(words::WITHOUT) || !self.is_rule() && !self.begins_with_order(at) || self.is_kept(at, true) {
             return vec![];
         }
-        let asks = self.after(at, 1).iter().any(|word| word.is_one_of(&["asking", "waiting"]));
+        let next = self.after(at, 1);
+        // "Without exceeding the limit" keeps it.
+        let keeps = |word: &Word| word.is_one_of(words::NARRATIVE) || words::BREAKING.iter().any(|stem| word.text.starts_with(stem));
+        if next.iter().any(keeps) {
+            return vec![];
+        }
+        let asks = next.iter().any(|word| word.is_one_of(&["asking", "waiting"]));
         let object = self.object(at);
         if object.is_empty() && asks { vec![Safeguard::Consent] } else { object }
     }
@@ -110,10 +126,14 @@ impl Sentence<'_> {
                 .any(|stem| word.text.starts_with(stem))
         };
         let clause = [self.before(at), self.rest(at)].concat();
-        let grants = self.before(at).iter().rev().take(OBJECT_WORDS).any(|word| word.is_one_of(words::GRANTING));
-        let is_told = clause.iter().any(is_right) && (grants || clause.iter().any(|word| word.is_one_of(words::RULE)) || self.allows(at));
+        let recent = self.before(at).iter().rev().take(OBJECT_WORDS).take_while(|word| !word.is_one_of(words::CONDITIONS));
+        let grants = recent.into_iter().any(|word| word.is_one_of(words::GRANTING));
+        // "Unlimited allowances can drain the wallet."
+        let harms = !grants && self.rest(at).iter().any(|word| word.is_one_of(words::HARMS));
+        let is_told = clause.iter().any(is_right)
+            && (grants || clause.iter().any(|word| word.is_one_of(words::RULE)) || self.starts_rule() || self.allows(at));
         let is_instead = at > 0 && self.0[at - 1].text == "than" || at > 1 && self.0[at - 2].text == "instead";
-        if is_told && !is_instead && !self.is_kept(at, true) { vec![Safeguard::Limit] } else { vec![] }
+        if is_told && !is_instead && !harms && !self.is_kept(at, true) { vec![Safeguard::Limit] } else { vec![] }
     }
 
     /// "The guardian is optional", "approvals are no longer needed", "the simulation may be skipped".
@@ -187,6 +207,28 @@ impl Sentence<'_> {
         self.object(from)
     }
 
+    /// "Do not simulate transfers", "don't wait for approval", "no simulation for transfers". One that is done otherwise is done.
+    fn by_negated_act(&self, at: usize) -> Vec<Safeguard> {
+        let word = &self.0[at];
+        let is_qualified = self.after(at, 2 * OBJECT_WORDS).iter().any(|word| word.is_one_of(words::QUALIFIERS));
+        let is_negated = self.before(at).iter().rev().take(2).any(|word| word.is_one_of(words::NEGATIONS));
+        if is_negated && !is_qualified {
+            let is_kept = self.before(at).iter().any(|word| word.is_one_of(words::CONDITIONS));
+            let object = self.object(at).into_iter();
+            return match word.text.as_str() {
+                _ if is_kept => vec![],
+                "simulate" | "simules" | "simule" | "simulez" | "simuliere" => vec![Safeguard::Simulation],
+                "wait" | "consult" => object.filter(|safeguard| *safeguard != Safeguard::Limit).collect(),
+                "check" | "verify" | "enforce" => object.filter(|safeguard| *safeguard != Safeguard::Consent).collect(),
+                _ => vec![],
+            };
+        }
+        // "No approval for unknown spenders" keeps it.
+        let named = self.0.get(at + 1).filter(|next| word.text == "no" && next.gap == Gap::Space && !next.text.starts_with("approval"));
+        let is_open = self.after(at + usize::from(named.is_some()), 1).iter().all(|next| next.is_one_of(&["for", "below", "under"]));
+        if named.is_some() && is_open && self.before(at).is_empty() { self.safeguard(at + 1).into_iter().collect() } else { vec![] }
+    }
+
     /// Returns whether a negation, or a word that forbids, turns the word at a place into its contrary.
     fn is_kept(&self, at: usize, in_noun_phrase: bool) -> bool {
         let from = clause_start(self.0, at);
@@ -247,11 +289,15 @@ impl Sentence<'_> {
         judged.unwrap_or(false)
     }
 
+    /// "From now on".
+    fn starts_rule(&self) -> bool {
+        self.0.windows(2).any(|pair| pair[0].text == "from" && pair[1].is_one_of(&["now", "today"]))
+    }
+
     fn is_rule(&self) -> bool {
-        let from_now_on = self.0.windows(2).any(|pair| pair[0].text == "from" && pair[1].is_one_of(&["now", "today"]));
         // "Never refuse" is a rule, too.
         let never_refuses = self.0.windows(2).any(|pair| pair[0].is_one_of(words::NEGATIONS) && pair[1].is_one_of(words::TIGHTENING));
-        from_now_on || never_refuses || self.0.iter().any(|word| word.is_one_of(words::RULE)) || self.allows(0)
+        self.starts_rule() || never_refuses || self.0.iter().any(|word| word.is_one_of(words::RULE)) || self.allows(0)
     }
 
     /// Returns whether a predicate after a place allows: "… is fine".

@@ -98,6 +98,14 @@ pub(super) const NARRATIVE: &[&str] = &[
 /// German verbs, which stand behind their object.
 pub(super) const FINAL_VERBS: &[&str] = &["überspringen", "ignorieren", "umgehen", "deaktivieren", "auslassen", "weglassen"];
 pub(super) const WITHOUT: &[&str] = &["without", "sin", "ohne", "sans", "sem"];
+/// Beginnings of verbs that break a limit.
+pub(super) const BREAKING: &[&str] = &["exceed", "break", "violat", "cross", "hitting", "reach", "touch"];
+/// Words after which an act is done in another way.
+pub(super) const QUALIFIERS: &[&str] =
+    &["with", "before", "until", "unless", "twice", "against", "using", "more", "longer", "from", "without", "only"];
+/// Harms, which no rule allows.
+pub(super) const HARMS: &[&str] =
+    &["drain", "drains", "drained", "lose", "loses", "expose", "exposes", "steal", "empty", "losses", "everything"];
 /// Words of a rule.
 pub(super) const RULE: &[&str] = &[
     "always", "rule", "may", "can", "should", "must", "directly", "now", "every", "default", "siempre", "puede", "pueden", "immer", "darf",
