@@ -22,7 +22,7 @@ const OPENERS: &[&str] = &["and", "then", "please", "just", "now", "or", "also",
 #[derive(Debug, Clone, Copy)]
 struct KeyName {
     name: &'static str,
-    /// Where its noun phrase begins.
+    /// First word of its noun phrase.
     noun_phrase: usize,
     from: usize,
     to: usize,

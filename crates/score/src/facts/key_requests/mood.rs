@@ -1,4 +1,4 @@
-//! Who a verb of an English sentence is about: the reader who is asked, or another party.
+//! Moods of verbs in an English sentence: the reader is asked, or another party does it.
 
 use super::particles::{
     BEFORE_VERBS, CONDITIONS, CONJUNCTIONS, DUTIES, FILLERS, HOLDERS, MODALS, NEGATIONS, OBLIGED, OTHERS, PROHIBITIONS, REFUSALS, REPORTS,
