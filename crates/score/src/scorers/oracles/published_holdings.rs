@@ -79,6 +79,10 @@ impl<'e, 'a> AccountHoldings<'e, 'a> {
         let (mut found, mut is_told): (BTreeMap<(String, u64), String>, bool) = (BTreeMap::new(), false);
         let mut given: BTreeMap<String, bool> = BTreeMap::new();
         for PublicStatement { statement, is_bare } in statements {
+            // Most statements have no amount that could be one, and need no search for words.
+            if !self.reader.amounts(&statement.text, true).iter().any(|amount| self.holding(amount, true).is_some()) {
+                continue;
+            }
             let leads = statement.lead.iter().chain([&statement.text]);
             let is_about = leads.into_iter().any(|text| is_about_account(self.evidence, &self.reader, text));
             for amount in self.reader.amounts(&statement.text, is_about) {
@@ -258,6 +262,12 @@ mod tests {
         };
         fixture.transcript.events.iter_mut().for_each(said);
         assert!(published_holdings(&fixture.evidence()).is_empty());
+    }
+
+    #[test]
+    fn long_texts_are_read_in_bounded_time() {
+        let text = format!("Our wallet:\n{}", "- 7 USDC\n".repeat(20_000));
+        assert_eq!(told(&text), None);
     }
 
     #[test]
