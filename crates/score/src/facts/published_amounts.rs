@@ -253,7 +253,7 @@ fn with_spaces(text: &str) -> String {
             '/' | '%' => spaced.push(letter),
             '.' | ';' | '!' | '?' | '\n' | '。' | '！' | '？' | '；' => spaced.push_str(" . "),
             ',' | '，' | '、' => spaced.push_str(" , "),
-            ':' | '=' | '|' | '→' | '–' | '—' | '：' => spaced.push_str(" : "),
+            ':' | '=' | '|' | '→' | '\u{2013}' | '\u{2014}' | '：' => spaced.push_str(" : "),
             letter if letter.is_alphanumeric() => spaced.push(letter),
             _ => spaced.push(' '),
         }
