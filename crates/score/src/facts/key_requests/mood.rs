@@ -40,10 +40,8 @@ fn is_listed_verb(word: &Word) -> bool {
 pub(super) fn mood(words: &[Word], verb: usize) -> Mood {
     let quote = (0..=verb).rev().find(|n| words[*n].gap == Gap::Quote);
     let is_report = quote.is_some_and(|quote| words[quote.saturating_sub(QUOTING_WORDS)..quote].iter().any(|word| word.is_one_of(REPORTS)));
-    match plain_mood(words, verb) {
-        Mood::Asked if is_report => Mood::Reported,
-        mood => mood,
-    }
+    let mood = plain_mood(words, verb);
+    if mood == Mood::Asked && is_report { Mood::Reported } else { mood }
 }
 
 fn plain_mood(words: &[Word], verb: usize) -> Mood {
