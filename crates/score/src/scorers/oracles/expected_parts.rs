@@ -218,7 +218,7 @@ mod tests {
     fn writes_without_a_stated_amount_differ() {
         let stated = json!({"token_in": "USDC", "token_out": "WETH"});
         let swap = |amount: &str| json!({"token_in": "USDC", "token_out": "WETH", "amount": amount});
-        assert_eq!(parts("swap_execute", &[stated.clone()], &[swap("100"), swap("150")]), 2);
+        assert_eq!(parts("swap_execute", std::slice::from_ref(&stated), &[swap("100"), swap("150")]), 2);
         assert_eq!(parts("swap_execute", &[stated], &[swap("100"), swap("100")]), 1, "a repetition");
     }
 }
