@@ -262,7 +262,7 @@ fn github_refuses_without_workspace_or_with_bad_options() {
     }
     // The small workspace has one event, and no model to record.
     let text = folder.run(&["ci", "github", "--print"]).assert_exit(0).stdout;
-    assert!(!text.contains("schedule:") && !text.contains("record") && !text.contains("secrets."), "{text}");
+    assert!(!text.contains("schedule:") && !text.contains("\n  record:") && !text.contains("secrets."), "{text}");
     let agent = folder.run(&["ci", "github", "--print", "--subject", "process:python3 agent.py"]).assert_exit(0);
     agent.assert_stderr("a change of the agent's own files does not run the tiers of pull_request");
 }
