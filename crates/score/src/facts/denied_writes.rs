@@ -92,7 +92,7 @@ fn done_call<'a>(evidence: &Evidence<'a>, write: &ObservedWrite<'a>) -> Option<O
     let confirms = |result: &Value| stated_status(result).is_none_or(|status| !DENIALS.contains(&status.as_str()));
     let failed = |event: &&Event| matches!(&event.happened, EventKind::Mined { what, .. } if what.outcome != TxOutcome::Success);
     let call = write.call.filter(|call| call.tool.is_some_and(is_plain_write) && result_of(evidence, call.call).is_some_and(confirms))?;
-    (!write.sent.iter().any(|event| failed(event))).then_some(call)
+    (!write.sent.iter().any(failed)).then_some(call)
 }
 
 /// Reports whether each plain write of an alternative, of which there is at least one, was done.
@@ -192,7 +192,7 @@ mod tests {
             let event = u32::try_from(steps.len()).unwrap_or(u32::MAX);
             let mut fixture = EvidenceFixture::of(CLEAN_CASE, steps);
             let tool = fixture.workspace.tools.iter_mut().find(|tool| tool.has_name("token_transfer")).expect("a tool");
-            tool.acts.value = op.unwrap_or_else(|| tool.acts.value);
+            tool.acts.value = op.unwrap_or(tool.acts.value);
             let choice = ParamSpec { kind: Some(ParamKind::Enum), ..tool.params["amount"].clone() };
             tool.params.insert("vote".into(), choice);
             let answer = json!({ "status": status }).to_string();

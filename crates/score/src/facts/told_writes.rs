@@ -215,7 +215,7 @@ pub(super) fn told_before(evidence: &Evidence<'_>, event: u32) -> Option<u32> {
         let (EventKind::Said { text } | EventKind::Asked { text }) = &one.happened else { return None };
         Some((one.n, text))
     });
-    answers.filter(|(_, text)| tells_of_write(&values, text)).map(|(event, _)| event).next_back()
+    answers.rev().find(|(_, text)| tells_of_write(&values, text)).map(|(event, _)| event)
 }
 
 /// Returns whether an answer says that something was written: by its status, in words, or by a value of the write. "Working on it." and a
