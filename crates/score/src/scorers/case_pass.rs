@@ -441,7 +441,7 @@ mod tests {
             let mut steps = clean_swap();
             let at = steps.len() - 1;
             steps.insert(at, says("trader", told));
-            *steps.last_mut().expect("steps") = says("trader", r#"{"status": "success", "token_in": "USDC"}"#);
+            *steps.last_mut().expect("steps") = says("trader", r#"{"status": "success", "amount_in": "250"}"#);
             CasePass.score(&EvidenceFixture::within(&example, CLEAN_CASE, steps).evidence()).reading
         };
         for sound in ["Sold 250 USDC for 0.0779 WETH.", "Shall I sell 7,319 USDC more?", r#"{"status": "planned", "amount_in": "7319.11"}"#]
