@@ -178,8 +178,9 @@ fn unwritable_output_file_is_not_clean() {
     folder.run(&["smoke", "-o", "folder"]).assert_exit(3).assert_stderr("the result could not be written to folder");
     folder
         .run(&["run", "--no-store", "--subject", "echo", "-o", "folder"])
-        .assert_exit(1)
-        .assert_stderr("the result could not be written to folder");
+        .assert_exit(2)
+        .assert_stderr("--output folder is a folder; name a file")
+        .assert_stderr("nothing was run");
     assert!(folder.files().is_empty(), "{:?}", folder.files());
 }
 
