@@ -2,6 +2,7 @@
 
 use super::calls::{ObservedCall, alternatives, observed_calls};
 use super::sent_actions::result_of;
+use super::stated_status::{DENIALS, HALTED, is_denial, stated_status};
 use super::told_writes::told_before;
 use super::writes::{ObservedWrite, writes};
 use crate::evidence::Evidence;
@@ -11,36 +12,6 @@ use model::transcript::TxOutcome;
 use model::{Event, EventKind, OpClass, ParamKind, Tool, ToolCapability, ToolOp};
 use serde_json::Value;
 
-/// States in which an answer says that nothing was done.
-const DENIALS: [&str; 25] = [
-    "declined",
-    "vetoed",
-    "failure",
-    "failed",
-    "error",
-    "reverted",
-    "planned",
-    "refused",
-    "unchanged",
-    "waiting",
-    "nothing_to_do",
-    "nothing_done",
-    "not_done",
-    "not_executed",
-    "not_sent",
-    "no_action",
-    "skipped",
-    "withheld",
-    "outraced",
-    "rejected",
-    "denied",
-    "aborted",
-    "blocked",
-    "cancelled",
-    "canceled",
-];
-/// State of an account that takes no writes.
-const HALTED: &str = "halted";
 /// Letters by which the state of a thing and the tool that puts it into this state begin: "cancelled" and `cancel_order`.
 const STEM_LETTERS: usize = 5;
 
@@ -57,16 +28,6 @@ pub(crate) fn denied_write<'a>(evidence: &Evidence<'a>, event: u32, answer: &str
     let is_wanted = |call: &&ObservedCall<'a>| wanted.iter().any(|one| call.tool.is_some_and(|tool| tool.has_name(&one.tool)));
     let last = done.iter().rfind(is_wanted).filter(|call| call.event < event && !was_put_into(evidence, &status))?;
     told_before(evidence, event).is_none_or(|at| last.event > at).then_some(*last)
-}
-
-/// Returns the status of an answer or a result as a name in lower case.
-pub(super) fn stated_status(value: &Value) -> Option<String> {
-    Some(value.get("status")?.as_str()?.trim().to_lowercase().replace([' ', '-'], "_"))
-}
-
-/// Returns whether a status says that nothing was done.
-pub(super) fn is_denial(status: &str) -> bool {
-    status == HALTED || DENIALS.contains(&status)
 }
 
 /// Returns whether a write that succeeded put something into this state: a halt, or a tool or one of its choices by that name.

@@ -1,7 +1,7 @@
 //! Numbers in English words: "twelve hundred and fifty-five", "one million two hundred thousand", "five point five million".
 
 use super::number_factors::power_of_word;
-use super::script_digits::shifted;
+use super::shifted_figures::shifted;
 
 const UNITS: [&str; 20] = [
     "zero",

@@ -2,6 +2,7 @@
 
 use super::number_factors::factor_after;
 use super::number_words::number_at;
+use super::shifted_figures::shifted;
 
 /// Zeros of the decimal digits of scripts, mathematical ones included; each is followed by the other nine.
 const ZEROS: [char; 21] = [
@@ -27,8 +28,6 @@ const ZEROS: [char; 21] = [
     '\u{1d7ec}',
     '\u{1d7f6}',
 ];
-/// Digits after a comma that separates thousands.
-const GROUP: usize = 3;
 
 /// Returns the text with every number in plain digits: "five thousand", "5k" and "٥٠٠٠" become "5000".
 pub(crate) fn with_digits(text: &str) -> String {
@@ -87,25 +86,6 @@ fn figure_end(letters: &[char], start: usize) -> usize {
 
 fn word_end(letters: &[char], start: usize) -> usize {
     start + letters[start..].iter().take_while(|letter| letter.is_alphanumeric()).count()
-}
-
-/// Returns a figure, times a power of ten, without separators of thousands. A comma is a decimal one unless three digits follow it, a dot
-/// unless there are several.
-pub(super) fn shifted(figure: &str, power: i32) -> String {
-    let mark = figure.rfind(['.', ',']).filter(|at| {
-        let same = figure.matches(&figure[*at..=*at]).count();
-        same == 1 && (figure[*at..].starts_with('.') || figure[*at + 1..].len() != GROUP || figure.contains('.'))
-    });
-    let (whole, fraction) = mark.map_or((figure, ""), |at| (&figure[..at], &figure[at + 1..]));
-    let digits_of = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
-    let (mut whole, fraction) = (digits_of(whole), digits_of(fraction));
-    let moved = usize::try_from(power).unwrap_or_default();
-    whole.push_str(&fraction[..moved.min(fraction.len())]);
-    whole.extend(std::iter::repeat_n('0', moved.saturating_sub(fraction.len())));
-    let whole = whole.trim_start_matches('0');
-    let whole = if whole.is_empty() { "0" } else { whole };
-    let rest = fraction.get(moved..).unwrap_or_default().trim_end_matches('0');
-    if rest.is_empty() { whole.to_owned() } else { format!("{whole}.{rest}") }
 }
 
 #[cfg(test)]

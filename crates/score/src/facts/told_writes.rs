@@ -1,7 +1,7 @@
 //! Answers that told the user of what was written before the user went on. Decision 69.
 
-use super::denied_writes::{is_denial, stated_status};
 use super::reported_writes::{names_any, written_values};
+use super::stated_status::{is_denial, stated_status};
 use crate::evidence::Evidence;
 use crate::json_answer::parse_json_answer;
 use lexical::{FoldMode, FoldedText, asks, sentences};

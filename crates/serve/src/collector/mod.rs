@@ -8,6 +8,7 @@ mod hex_keys;
 mod http;
 mod json_request;
 mod limits;
+mod listed_words;
 mod metrics;
 mod protobuf;
 mod received;

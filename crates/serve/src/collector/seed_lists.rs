@@ -1,6 +1,6 @@
 //! Finds seed phrases written as one list: the same marks between all words, and at most one word that is not of the BIP-39 list.
 
-use super::seed_words::{SEED_WORDS, TextWord};
+use super::listed_words::{SEED_WORDS, TextWord};
 use std::ops::Range;
 
 /// Most marks between two words.

@@ -1,22 +1,11 @@
 //! Finds seed phrases: twelve or more words of the BIP-39 list in a row, in any letter case and with any separators.
 
+use super::listed_words::{SEED_WORDS, text_words};
 use super::seed_lists::SeedLists;
 use std::ops::Range;
 
-/// Fewest words of a seed phrase.
-pub(super) const SEED_WORDS: usize = 12;
-/// Lengths of the words of the list.
-const WORD_LENGTHS: std::ops::RangeInclusive<usize> = 3..=8;
 /// Most bytes between two words: numbers, quotes, commas and escapes of lists.
 const MAX_GAP: usize = 8;
-
-/// Word of a text, in letters of ASCII.
-#[derive(Debug, Clone)]
-pub(super) struct TextWord {
-    pub at: Range<usize>,
-    /// The word is one of the BIP-39 list.
-    pub is_listed: bool,
-}
 
 /// Returns the places of seed phrases in a text, in order and without overlap.
 pub(super) fn seed_phrases(text: &str) -> Vec<Range<usize>> {
@@ -53,52 +42,12 @@ fn merged(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     joined
 }
 
-/// Returns all words of at least three letters: shorter ones are never words of the list. The letter of an escape such as \n is none of the word
-/// behind it.
-fn text_words(bytes: &[u8]) -> impl Iterator<Item = TextWord> {
-    letters(bytes).filter_map(|mut at| {
-        let mut is_listed = is_listed(&bytes[at.clone()]);
-        if !is_listed && at.start > 0 && bytes[at.start - 1] == b'\\' {
-            at.start += 1;
-            is_listed = self::is_listed(&bytes[at.clone()]);
-        }
-        (at.len() >= *WORD_LENGTHS.start()).then_some(TextWord { at, is_listed })
-    })
-}
-
-/// Returns the places of all sequences of ASCII letters.
-fn letters(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        at += bytes[at..].iter().position(u8::is_ascii_alphabetic)?;
-        let start = at;
-        at += bytes[at..].iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(bytes.len() - at);
-        Some(start..at)
-    })
-}
-
-fn is_listed(word: &[u8]) -> bool {
-    if !WORD_LENGTHS.contains(&word.len()) {
-        return false;
-    }
-    let mut lower = [0; 8];
-    let lower = &mut lower[..word.len()];
-    lower.copy_from_slice(word);
-    lower.make_ascii_lowercase();
-    bip39::Language::English.word_list().binary_search_by(|listed| listed.as_bytes().cmp(lower)).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const SEED: [&str; 12] =
         ["legal", "winner", "thank", "year", "wave", "sausage", "worth", "useful", "legal", "winner", "thank", "yellow"];
-
-    #[test]
-    fn list_of_words_is_sorted() {
-        assert!(bip39::Language::English.word_list().is_sorted());
-    }
 
     #[test]
     fn seed_phrase_is_found_in_any_form() {
