@@ -192,8 +192,8 @@ impl<'w> ObservedChains<'w> {
                 unread.push(format!("call {call} of {tool} names no transaction of a chain with an RPC"));
             }
             let other = named.first().and_then(|hash| used.get(hash)).copied();
-            let is_new = named.into_iter().fold(false, |is_new, hash| *used.entry(hash).or_insert(*call) == *call || is_new);
-            if let Some(other) = other.filter(|_| !is_new) {
+            let own = named.into_iter().filter(|hash| *used.entry(hash).or_insert(*call) == *call).count();
+            if let Some(other) = other.filter(|_| own == 0) {
                 unread.push(format!(
                     "call {call} of {tool} names only the transaction of call {other}, as in a batch, so its own effects are unknown"
                 ));
