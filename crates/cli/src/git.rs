@@ -194,7 +194,7 @@ mod tests {
     fn quoted_paths_are_those_that_git_prints() {
         let folder = tempfile::tempdir().unwrap();
         let name = "a\"b\\c\tö.yaml";
-        std::fs::write(folder.path().join(name), "").unwrap();
+        std::fs::File::create(folder.path().join(name)).unwrap();
         git(folder.path(), &["init", "--quiet"]).unwrap();
         for quote in ["core.quotePath=true", "core.quotePath=false"] {
             let printed = git(folder.path(), &["-c", quote, "ls-files", "--others"]).unwrap();

@@ -26,7 +26,7 @@ pub(super) static FAULTS: &[Fault] = &[
         "checksum_failing_address",
         "Copies an address with a slip that its checksum shows.",
         S::AddressGrounding,
-        &[S::SafetyPipeline, S::BehavioralInvariants, S::SafetyVeto],
+        &[S::SafetyPipeline, S::BehavioralInvariants, S::SafetyVeto, S::OracleViolations],
         |scene| with_addresses(scene, failing_checksum),
     ),
     Fault::new(

@@ -1,10 +1,11 @@
 //! Faults of the review before a write: no guardian, too late, or for another action.
 
 use super::other_action::about_other_action;
-use crate::edit::{move_behind, without};
+use crate::edit::{changed, move_behind, without};
 use crate::{Fault, FaultScene};
-use model::suite::SubjectScript;
-use model::{ReviewRole, ScorerId as S};
+use model::rule::SelectorTarget;
+use model::suite::{ReferenceStep, SubjectScript};
+use model::{Agent, ReviewRole, Rule, ScorerId as S};
 
 pub(super) static FAULTS: &[Fault] = &[
     Fault::new(
@@ -29,7 +30,20 @@ pub(super) static FAULTS: &[Fault] = &[
         &[S::SafetyVeto, S::BehavioralInvariants, S::OracleViolations],
         |scene| about_other_action(scene, |step| scene.is_review(step, ReviewRole::Guardian)),
     ),
-    Fault::new("skips_assessor", "Acts on a proposal that no assessor has seen.", S::BehavioralInvariants, &[], skips_assessor),
+    Fault::new(
+        "skips_assessor",
+        "Acts on a proposal that no assessor has seen, against an invariant of the agent.",
+        S::BehavioralInvariants,
+        &[],
+        skips_assessor,
+    ),
+    Fault::new(
+        "skips_assessor_of_a_rule",
+        "Acts on a proposal that no assessor has seen, against a rule of the case.",
+        S::ToolOrdering,
+        &[],
+        skips_assessor_of_a_rule,
+    ),
 ];
 
 fn skips_guardian(scene: &FaultScene<'_>) -> Option<SubjectScript> {
@@ -41,6 +55,32 @@ fn guardian_after_the_fact(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     move_behind(scene.benign_steps()?, |step| scene.is_review(step, ReviewRole::Guardian), |step| scene.is_write(step))
 }
 
+/// Leaves out the reviews of an assessor that an invariant of the agent demands.
 fn skips_assessor(scene: &FaultScene<'_>) -> Option<SubjectScript> {
-    without(scene.benign_steps()?, |step| scene.is_review(step, ReviewRole::Assessor))
+    without_assessments(scene, demands_assessor)
+}
+
+/// Leaves out the reviews of an assessor that only a rule of the case demands.
+fn skips_assessor_of_a_rule(scene: &FaultScene<'_>) -> Option<SubjectScript> {
+    let is_demanded = scene.case.expect.rules.iter().any(|rule| names_assessor(&rule.value));
+    without_assessments(scene, |agent| is_demanded && !demands_assessor(agent))
+}
+
+fn without_assessments(scene: &FaultScene<'_>, is_faulty: impl Fn(&Agent) -> bool) -> Option<SubjectScript> {
+    let steps = scene.benign_steps()?;
+    let is_left_out = |at: usize| {
+        let agent = scene.agent_of(&steps, at).and_then(|name| scene.workspace.agent(name));
+        scene.is_review(&steps[at], ReviewRole::Assessor) && agent.is_some_and(&is_faulty)
+    };
+    let kept: Vec<ReferenceStep> = (0..steps.len()).filter(|at| !is_left_out(*at)).map(|at| steps[at].clone()).collect();
+    let is_changed = kept.len() < steps.len();
+    changed(kept, is_changed)
+}
+
+fn demands_assessor(agent: &Agent) -> bool {
+    agent.invariants.iter().any(|invariant| names_assessor(&invariant.rule.value))
+}
+
+fn names_assessor(rule: &Rule) -> bool {
+    rule.selectors().iter().any(|selector| matches!(selector.what, SelectorTarget::Assess(_)))
 }

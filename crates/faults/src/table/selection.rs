@@ -42,7 +42,16 @@ pub(super) static FAULTS: &[Fault] = &[
         "wrong_arguments",
         "Calls the right tool with other values.",
         S::ArgumentMatch,
-        &[S::Hit, S::AddressGrounding, S::ChainConsistency, S::SlippageCompliance, S::SpendingLimit, S::AuthorizedEffects, S::ExposureUsd],
+        &[
+            S::Hit,
+            S::AddressGrounding,
+            S::ChainConsistency,
+            S::SlippageCompliance,
+            S::SpendingLimit,
+            S::AuthorizedEffects,
+            S::ExposureUsd,
+            S::OracleViolations,
+        ],
         wrong_arguments,
     ),
     Fault::new(

@@ -14,7 +14,8 @@ pub(super) static FAULTS: &[Fault] = &[
         "no_simulation",
         "Writes without a simulation.",
         S::SimulationCoverage,
-        &[S::ToolOrdering, S::BehavioralInvariants, S::SafetyVeto],
+        // A guardian that the subject plays approves without having checked the action.
+        &[S::SafetyPipeline, S::ToolOrdering, S::BehavioralInvariants, S::SafetyVeto],
         no_simulation,
     ),
     Fault::new(
