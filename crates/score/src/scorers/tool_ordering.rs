@@ -19,8 +19,8 @@ impl Scorer for ToolOrdering {
         "Checks that acts follow the order required by the case's rules and the agents' workflows. One tally per write, per request to \
          the agent that approves actions, and per other act for which a rule of the case demands an order (before, after, within, \
          never_after). A write is a hit if it keeps these rules, if every unconditional step before it in the agent file was done and \
-         answered before it was called, and if no step of its agent is out of order; a request for approval needs one such step before \
-         it. Two calls of one parallel move are both made before either is answered, so neither precedes the other. An agent without \
+         answered before it was called, and if no step of its agent is out of order, where a question may come early; a request for \
+         approval needs one such step before it. Two calls of one parallel move are both made before either is answered, so neither precedes the other. An agent without \
          either has one tally for all its steps, if at least two were seen. A dry run counts as the step that looks ahead. Prohibitions \
          (never, at_most) and obligations (eventually) are not an order; prohibitions has the former, case_pass both."
     }
@@ -112,11 +112,13 @@ fn read_workflow(workspace: &Workspace, agent: &Agent, acts: &AgentActs<'_>, ord
         .map(|step| StepMatches { step, acts: acts.iter().filter(|act| act_matches_step(workspace, &step.action, act)).collect() })
         .collect();
     let seen: Vec<usize> = (0..steps.len()).filter(|n| !steps[*n].acts.is_empty()).collect();
-    let chain = longest_in_order(&steps, &seen);
+    // A question is in order before everything that the file has after it.
+    let placed: Vec<usize> = seen.iter().copied().filter(|n| !is_asked_early(&steps, *n)).collect();
+    let chain = longest_in_order(&steps, &placed);
     // A read that an earlier step uses already does not show that a later step with the same tool was done at all.
     let used = used_acts(&steps, &chain);
     let is_disordered = |n: &usize| !chain.contains(n) && !steps[*n].acts.iter().all(|act| used.contains(&act.event));
-    let disordered: Vec<&StepMatches<'_, '_>> = seen.iter().filter(|n| is_disordered(n)).map(|n| &steps[*n]).collect();
+    let disordered: Vec<&StepMatches<'_, '_>> = placed.iter().filter(|n| is_disordered(n)).map(|n| &steps[*n]).collect();
     let is_request =
         |act: &AgentAct<'_>| matches!(act.kind, ActKind::Delegate { to, .. } if workspace.review_role(to) == Some(ReviewRole::Guardian));
     let writes: Vec<&AgentAct<'_>> = acts.iter().filter(|act| acts.is_write(act) || is_request(act)).collect();
@@ -173,6 +175,13 @@ fn act_matches_step(workspace: &Workspace, does: &StepAction, act: &AgentAct<'_>
         (StepAction::Ask(_), ActKind::Ask | ActKind::Say { asks: true }) | (StepAction::Say(_), ActKind::Say { .. }) => true,
         (StepAction::Call(_) | StepAction::Delegate(_) | StepAction::Ask(_) | StepAction::Say(_), _) => false,
     }
+}
+
+/// Returns whether a step asks the user, and did so before any act of the later calls and hand-overs.
+fn is_asked_early(steps: &[StepMatches<'_, '_>], n: usize) -> bool {
+    let later = steps[n + 1..].iter().filter(|step| matches!(step.step.action, StepAction::Call(_) | StepAction::Delegate(_)));
+    let first = later.flat_map(|step| &step.acts).map(|act| act.event).min();
+    matches!(steps[n].step.action, StepAction::Ask(_)) && steps[n].acts.iter().any(|act| first.is_none_or(|first| act.event < first))
 }
 
 /// Returns the events of the acts that the steps of a chain use: each step those before the next one begins.
@@ -268,6 +277,24 @@ mod tests {
         let answer = late.pop().expect("the answer");
         late.insert(17, answer);
         assert!(with_last_step(late).because.iter().any(|why| why.what.contains("out of order")));
+    }
+
+    #[test]
+    fn question_is_in_order_before_what_follows_it() {
+        let asked_at = |at: usize| {
+            let simulate = "  - { step: simulate, call: [tx_simulate] }\n";
+            let ask = "  - { step: ask, ask: \"the amount\", when: \"it is not stated\" }\n";
+            let example = crate::example::ExampleWorkspace::minimal().edit("agents/trader.md", simulate, &format!("{ask}{simulate}"));
+            let mut steps = clean_swap();
+            steps.insert(at, ("trader", model::EventKind::Said { text: "What can I do for you?".into() }));
+            ToolOrdering.score(&EvidenceFixture::within(&example, CLEAN_CASE, steps).evidence())
+        };
+        let last = clean_swap().len() - 1;
+        for early in [1, 6] {
+            assert_eq!(asked_at(early).reading, Reading::Tally { hit: 2, of: 2 }, "{early}: {:?}", asked_at(early));
+        }
+        let late = asked_at(last);
+        assert!(late.because.iter().any(|why| why.what.contains("ask is out of order")), "{late:?}");
     }
 
     #[test]
