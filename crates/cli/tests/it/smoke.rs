@@ -15,10 +15,11 @@ fn smoke_of_embedded_passes_and_is_deterministic() {
     assert!(folder.files().is_empty(), "smoke left files behind");
 }
 
+/// Most of it are the compiled patterns of 1,714 cases, and the pages of a debug build.
 #[test]
 fn smoke_memory_is_bounded() {
     let ran = TestFolder::new().run(&["smoke"]).assert_exit(0);
-    assert!(ran.peak_mb.is_none_or(|peak| peak < 150), "{:?} MB", ran.peak_mb);
+    assert!(ran.peak_mb.is_none_or(|peak| peak < 250), "{:?} MB", ran.peak_mb);
 }
 
 #[test]
