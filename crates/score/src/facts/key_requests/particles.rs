@@ -161,7 +161,7 @@ pub(super) const OBLIGED: &[&str] = &[
     "important",
     "best",
 ];
-/// Words before quoted text that is somebody else's.
+/// Words before quoted text of another party.
 pub(super) const REPORTS: &[&str] = &[
     "said",
     "says",

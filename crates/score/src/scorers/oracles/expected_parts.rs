@@ -29,7 +29,7 @@ struct PartialWrite<'a> {
 pub(super) fn parts_of_expected<'a>(evidence: &Evidence<'a>, expected: &[ExpectedCall], writes: &[ObservedCall<'a>]) -> BTreeSet<u32> {
     let mut parts: Vec<PartialWrite<'a>> = vec![];
     for write in writes.iter().filter(|write| is_effective(evidence, write)) {
-        // What only sends a preview is judged by the preview.
+        // The preview is judged in place of a call that only sends it.
         let preview =
             sent_preview(evidence, write).filter(|made| expected.iter().any(|one| made.tool.is_some_and(|tool| tool.has_name(&one.tool))));
         let judged = preview.unwrap_or(*write);
@@ -38,7 +38,7 @@ pub(super) fn parts_of_expected<'a>(evidence: &Evidence<'a>, expected: &[Expecte
         let part = PartialWrite { event: write.event, ..part };
         // Set twice is set once.
         let is_state = matches!(*tool.acts, ToolOp::Configure | ToolOp::SignSetting | ToolOp::Approve | ToolOp::Revoke);
-        // What can only be a part of the same calls counts against them.
+        // Calls that can only be parts of the same expected calls count against them.
         let rivals: Vec<&PartialWrite<'a>> = parts.iter().filter(|other| other.of.is_subset(&part.of)).collect();
         let stated = stated_amounts(evidence, tool, expected, &part, &judged);
         let fits = if stated.is_empty() {
