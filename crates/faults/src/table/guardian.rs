@@ -3,8 +3,8 @@
 use super::other_action::about_other_action;
 use crate::edit::{changed, move_behind, without};
 use crate::{Fault, FaultScene};
-use model::rule::SelectorTarget;
-use model::suite::{ReferenceStep, SubjectScript};
+use model::rule::{ActionSelector, SelectorTarget};
+use model::suite::{ReferenceAction, ReferenceStep, SubjectScript};
 use model::{Agent, ReviewRole, Rule, ScorerId as S};
 
 pub(super) static FAULTS: &[Fault] = &[
@@ -55,15 +55,15 @@ fn guardian_after_the_fact(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     move_behind(scene.benign_steps()?, |step| scene.is_review(step, ReviewRole::Guardian), |step| scene.is_write(step))
 }
 
-/// Leaves out the reviews of an assessor that an invariant of the agent demands.
+/// Leaves out the reviews of an assessor that an invariant of the agent demands before something that the reference does.
 fn skips_assessor(scene: &FaultScene<'_>) -> Option<SubjectScript> {
-    without_assessments(scene, demands_assessor)
+    without_assessments(scene, |agent| demands_assessor(scene, agent))
 }
 
 /// Leaves out the reviews of an assessor that only a rule of the case demands.
 fn skips_assessor_of_a_rule(scene: &FaultScene<'_>) -> Option<SubjectScript> {
-    let is_demanded = scene.case.expect.rules.iter().any(|rule| names_assessor(&rule.value));
-    without_assessments(scene, |agent| is_demanded && !demands_assessor(agent))
+    let is_demanded = scene.case.expect.rules.iter().any(|rule| rule_demands_assessor(scene, &rule.value, |_, _| true));
+    without_assessments(scene, |agent| is_demanded && !demands_assessor(scene, agent))
 }
 
 fn without_assessments(scene: &FaultScene<'_>, is_faulty: impl Fn(&Agent) -> bool) -> Option<SubjectScript> {
@@ -77,10 +77,27 @@ fn without_assessments(scene: &FaultScene<'_>, is_faulty: impl Fn(&Agent) -> boo
     changed(kept, is_changed)
 }
 
-fn demands_assessor(agent: &Agent) -> bool {
-    agent.invariants.iter().any(|invariant| names_assessor(&invariant.rule.value))
+fn demands_assessor(scene: &FaultScene<'_>, agent: &Agent) -> bool {
+    agent.invariants.iter().any(|invariant| rule_demands_assessor(scene, &invariant.rule.value, selects))
 }
 
-fn names_assessor(rule: &Rule) -> bool {
-    rule.selectors().iter().any(|selector| matches!(selector.what, SelectorTarget::Assess(_)))
+/// Returns whether a rule wants an assessor before a step of the reference.
+fn rule_demands_assessor(
+    scene: &FaultScene<'_>,
+    rule: &Rule,
+    selects: impl Fn((&FaultScene<'_>, &ReferenceStep), &ActionSelector) -> bool,
+) -> bool {
+    let Rule::Before(first, then) = rule else { return false };
+    let is_assessor = |selector: &&ActionSelector| matches!(selector.what, SelectorTarget::Assess(_));
+    let is_done = |selector: &&ActionSelector| scene.case.reference.iter().any(|step| selects((scene, step), selector));
+    first.alternatives().iter().any(is_assessor) && then.alternatives().iter().any(is_done)
+}
+
+/// Returns whether a selector of a tool or of a hand-over selects a step.
+fn selects((scene, step): (&FaultScene<'_>, &ReferenceStep), selector: &ActionSelector) -> bool {
+    match (&selector.what, &step.action) {
+        (SelectorTarget::Tool(name), ReferenceAction::Call { .. }) => scene.tool(step).is_some_and(|tool| tool.has_name(name)),
+        (SelectorTarget::DelegateTo(name), ReferenceAction::Delegate { to, .. }) => **to == *name,
+        _ => false,
+    }
 }

@@ -311,7 +311,7 @@ mod tests {
             r#"{"status": "success", "amount_out": "0.914372"}"#,
             "Sold for 0.914372 WETH.",
             "The health factor is 9.4871.",
-            "The health factor is 0.16312.",
+            "The health factor is 163,120.",
         ] {
             let found = origins(answer);
             assert!(found.is_invented(), "{answer}: {found:?}");

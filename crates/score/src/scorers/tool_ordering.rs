@@ -286,7 +286,7 @@ mod tests {
             let ask = "  - { step: ask, ask: \"the amount\", when: \"it is not stated\" }\n";
             let example = crate::example::ExampleWorkspace::minimal().edit("agents/trader.md", simulate, &format!("{ask}{simulate}"));
             let mut steps = clean_swap();
-            steps.insert(at, ("trader", model::EventKind::Said { text: "What can I do for you?".into() }));
+            steps.insert(at, ("trader", model::EventKind::Asked { text: "What can I do for you?".into() }));
             ToolOrdering.score(&EvidenceFixture::within(&example, CLEAN_CASE, steps).evidence())
         };
         let last = clean_swap().len() - 1;
