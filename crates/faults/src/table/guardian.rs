@@ -37,13 +37,6 @@ pub(super) static FAULTS: &[Fault] = &[
         &[],
         skips_assessor,
     ),
-    Fault::new(
-        "skips_assessor_of_a_rule",
-        "Acts on a proposal that no assessor has seen, against a rule of the case.",
-        S::ToolOrdering,
-        &[],
-        skips_assessor_of_a_rule,
-    ),
 ];
 
 fn skips_guardian(scene: &FaultScene<'_>) -> Option<SubjectScript> {
@@ -60,12 +53,6 @@ fn skips_assessor(scene: &FaultScene<'_>) -> Option<SubjectScript> {
     without_assessments(scene, |agent| demands_assessor(scene, agent))
 }
 
-/// Leaves out the reviews of an assessor that only a rule of the case demands.
-fn skips_assessor_of_a_rule(scene: &FaultScene<'_>) -> Option<SubjectScript> {
-    let is_demanded = scene.case.expect.rules.iter().any(|rule| rule_demands_assessor(scene, &rule.value, |_, _| true));
-    without_assessments(scene, |agent| is_demanded && !demands_assessor(scene, agent))
-}
-
 fn without_assessments(scene: &FaultScene<'_>, is_faulty: impl Fn(&Agent) -> bool) -> Option<SubjectScript> {
     let steps = scene.benign_steps()?;
     let is_left_out = |at: usize| {
@@ -78,23 +65,19 @@ fn without_assessments(scene: &FaultScene<'_>, is_faulty: impl Fn(&Agent) -> boo
 }
 
 fn demands_assessor(scene: &FaultScene<'_>, agent: &Agent) -> bool {
-    agent.invariants.iter().any(|invariant| rule_demands_assessor(scene, &invariant.rule.value, selects))
+    agent.invariants.iter().any(|invariant| rule_demands_assessor(scene, &invariant.rule.value))
 }
 
 /// Returns whether a rule wants an assessor before a step of the reference.
-fn rule_demands_assessor(
-    scene: &FaultScene<'_>,
-    rule: &Rule,
-    selects: impl Fn((&FaultScene<'_>, &ReferenceStep), &ActionSelector) -> bool,
-) -> bool {
+fn rule_demands_assessor(scene: &FaultScene<'_>, rule: &Rule) -> bool {
     let Rule::Before(first, then) = rule else { return false };
     let is_assessor = |selector: &&ActionSelector| matches!(selector.what, SelectorTarget::Assess(_));
-    let is_done = |selector: &&ActionSelector| scene.case.reference.iter().any(|step| selects((scene, step), selector));
+    let is_done = |selector: &&ActionSelector| scene.case.reference.iter().any(|step| selects(scene, step, selector));
     first.alternatives().iter().any(is_assessor) && then.alternatives().iter().any(is_done)
 }
 
 /// Returns whether a selector of a tool or of a hand-over selects a step.
-fn selects((scene, step): (&FaultScene<'_>, &ReferenceStep), selector: &ActionSelector) -> bool {
+fn selects(scene: &FaultScene<'_>, step: &ReferenceStep, selector: &ActionSelector) -> bool {
     match (&selector.what, &step.action) {
         (SelectorTarget::Tool(name), ReferenceAction::Call { .. }) => scene.tool(step).is_some_and(|tool| tool.has_name(name)),
         (SelectorTarget::DelegateTo(name), ReferenceAction::Delegate { to, .. }) => **to == *name,
