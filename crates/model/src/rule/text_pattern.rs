@@ -2,16 +2,22 @@
 
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 /// Maximum characters of a pattern.
 const MAX_PATTERN: usize = 300;
 /// Maximum bytes of a compiled pattern, so that nested repetitions cannot use up the memory.
 const MAX_COMPILED: usize = 1 << 20;
 
+/// Compiled patterns that are in use, by source: cases of one suite repeat each other's, and a compiled pattern and the tables of its search
+/// take up to hundreds of kilobytes.
+static SHARED: LazyLock<Mutex<SharedPatterns>> = LazyLock::new(Mutex::default);
+
 /// Compiled regular expression. Equal if the source is.
 #[derive(Debug, Clone)]
-pub struct TextPattern(Regex);
+pub struct TextPattern(Arc<Regex>);
 
 impl TextPattern {
     /// Compiles a pattern.
@@ -23,8 +29,12 @@ impl TextPattern {
         if source.is_empty() || source.chars().count() > MAX_PATTERN {
             return Err(format!("a regex has 1 to {MAX_PATTERN} characters"));
         }
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = shared.get(source) {
+            return Ok(Self(known));
+        }
         match RegexBuilder::new(source).size_limit(MAX_COMPILED).nest_limit(50).build() {
-            Ok(regex) => Ok(Self(regex)),
+            Ok(regex) => Ok(Self(shared.insert(regex))),
             Err(regex::Error::CompiledTooBig(_)) => Err("the regex is too large; use smaller repetitions".into()),
             Err(error) => {
                 let text = error.to_string();
@@ -45,6 +55,30 @@ impl TextPattern {
     /// Returns whether the pattern is found in a text of the value, at any depth.
     pub fn finds(&self, value: &Value) -> bool {
         any_text(value, &|text| self.0.is_match(text))
+    }
+}
+
+/// Patterns by source, as long as they are held.
+#[derive(Default)]
+struct SharedPatterns {
+    by_source: HashMap<Box<str>, Weak<Regex>>,
+    /// Number of entries at which the ones not held any more are dropped.
+    sweep_at: usize,
+}
+
+impl SharedPatterns {
+    fn get(&self, source: &str) -> Option<Arc<Regex>> {
+        self.by_source.get(source).and_then(Weak::upgrade)
+    }
+
+    fn insert(&mut self, regex: Regex) -> Arc<Regex> {
+        if self.by_source.len() >= self.sweep_at {
+            self.by_source.retain(|_, held| held.strong_count() > 0);
+            self.sweep_at = 2 * self.by_source.len() + 64;
+        }
+        let regex = Arc::new(regex);
+        self.by_source.insert(regex.as_str().into(), Arc::downgrade(&regex));
+        regex
     }
 }
 
@@ -90,6 +124,20 @@ mod tests {
         assert!(!finds("^dead") && !finds("^legs\\.") && !finds("8"));
         assert!(contains_text(&value, "dead") && contains_text(&value, "0xbeef") && contains_text(&value, "true"));
         assert!(!contains_text(&value, "feed") && !contains_text(&Value::Null, "null"));
+    }
+
+    #[test]
+    fn equal_patterns_are_compiled_once_and_dropped_with_their_last_holder() {
+        let mut shared = SharedPatterns::default();
+        let kept = shared.insert(Regex::new("^kept$").expect("a pattern"));
+        for n in 0..10_000 {
+            shared.insert(Regex::new(&format!("^{n}$")).expect("a pattern"));
+        }
+        assert!(shared.get("^7$").is_none() && shared.by_source.len() <= 66, "{}", shared.by_source.len());
+        assert!(shared.get("^kept$").is_some_and(|same| Arc::ptr_eq(&same, &kept)));
+
+        let (one, other) = (TextPattern::parse("^shared by two$"), TextPattern::parse("^shared by two$"));
+        assert!(Arc::ptr_eq(&one.expect("a pattern").0, &other.expect("a pattern").0));
     }
 
     #[test]
