@@ -2,15 +2,20 @@
 
 use std::io;
 
-/// Waits for Ctrl-C, SIGTERM or SIGHUP: CI cancels, `timeout` and `docker stop` send SIGTERM, a closed terminal sends SIGHUP.
+/// Returns a future that ends at Ctrl-C, SIGTERM or SIGHUP: CI cancels, `timeout` and `docker stop` send SIGTERM, a closed terminal sends
+/// SIGHUP. From this call on, not from the first poll, a signal no longer ends the process: a service calls it before it says that it is ready.
 #[cfg(unix)]
-pub(crate) async fn stop_requested() -> io::Result<()> {
+pub(crate) fn stop_requested() -> impl Future<Output = io::Result<()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (mut terminate, mut hang_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
-    tokio::select! {
-        ended = tokio::signal::ctrl_c() => ended,
-        _ = terminate.recv() => Ok(()),
-        _ = hang_up.recv() => Ok(()),
+    let received = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+    async move {
+        let [interrupt, terminate, hang_up] = received;
+        let (mut interrupt, mut terminate, mut hang_up) = (interrupt?, terminate?, hang_up?);
+        tokio::select! {
+            _ = interrupt.recv() => Ok(()),
+            _ = terminate.recv() => Ok(()),
+            _ = hang_up.recv() => Ok(()),
+        }
     }
 }
 

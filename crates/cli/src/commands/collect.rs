@@ -57,6 +57,7 @@ async fn serve_until_stopped(io: &CliOutput, workspace: &Workspace, args: &Colle
     let reviewer = args.judge.as_deref().map(|judge| traffic::reviewer(workspace, traces, judge)).transpose()?;
     let store = ProductionStore::open(traces)?.with_relaxed_commits()?;
     let mut delivery = AlertDelivery::new(io, ProductionStore::open(traces)?, lines, webhook, clock);
+    let requested = crate::signals::stop_requested();
     let collector = Collector::start(settings).await.map_err(collector_error)?;
     for at in collector.addresses() {
         io.print_message(&format!("listening on {at} for OTLP over HTTP (/v1/traces) and gRPC"));
@@ -70,7 +71,7 @@ async fn serve_until_stopped(io: &CliOutput, workspace: &Workspace, args: &Colle
         let fetching = futures::future::join_all(fetchers.into_iter().map(|fetcher| fetch(io, fetcher, clock)));
         let serving = async {
             tokio::select! {
-                ended = crate::signals::stop_requested() => ended,
+                ended = requested => ended,
                 () = delivery.run() => Ok(()),
                 _ = fetching, if has_nodes => Ok(()),
                 () = review(io, reviewer, clock) => Ok(()),

@@ -62,6 +62,7 @@ async fn serve(io: &CliOutput, source: &WorkspaceSource, workspace: Workspace, a
             format!("{url}\n")
         }
     };
+    let requested = crate::signals::stop_requested();
     io.print_result(&text, ExitKind::Clean);
     io.print_message("the address works once, then a cookie opens the pages; press Ctrl-C to stop");
     if args.open {
@@ -76,7 +77,7 @@ async fn serve(io: &CliOutput, source: &WorkspaceSource, workspace: Workspace, a
     let sources = ViewerSources { workspace, label: source.label(), reports: Arc::new(reports) };
     let stop = async {
         // Without signals the server runs until the process is killed.
-        if crate::signals::stop_requested().await.is_err() {
+        if requested.await.is_err() {
             std::future::pending::<()>().await;
         }
     };

@@ -87,9 +87,10 @@ async fn serve_http(
             as_text(name, &endpoints, &chains)
         }
     };
+    let stopped = crate::signals::stop_requested();
     io.print_result(&text, ExitKind::Clean);
     io.print_message("press Ctrl-C to stop");
-    crate::signals::stop_requested().await.map_err(|error| UserError::caused_by(error).with_context("waiting for a signal"))
+    stopped.await.map_err(|error| UserError::caused_by(error).with_context("waiting for a signal"))
 }
 
 fn as_text(name: &str, endpoints: &TrialEndpoints, chains: &[u64]) -> String {
