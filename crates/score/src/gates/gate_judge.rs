@@ -179,22 +179,21 @@ impl<'w> GateJudge<'w> {
     pub fn is_decided(&self) -> bool {
         let is_settled = |pools: &[ReadingPool]| {
             let places = self.places.iter().zip(&self.planned).zip(pools);
-            places.filter(|((_, planned), _)| **planned > 0).all(|((place, planned), pool)| {
-                let is_judged = self.claim.tier.is_none_or(|tier| place.gate.tiers.contains(&tier));
-                !is_judged || is_slice_settled(place.gate, pool, *planned, &self.claim)
-            })
+            places
+                .filter(|((_, planned), _)| **planned > 0)
+                .all(|((place, planned), pool)| !self.claim.covers(place.gate) || is_slice_settled(place.gate, pool, *planned, &self.claim))
         };
         !self.planned.is_empty() && self.subjects.iter().all(|(_, pools)| !pools.is_empty() && is_settled(pools))
     }
 
-    /// Adds a trial. Returns true if a gate reads one of its misses.
+    /// Adds a trial. Returns true if a gate of the tier, if the run is of one, reads one of its misses.
     pub fn add(&mut self, trial: &MeasuredTrial<'_>) -> bool {
         let mut reads_miss = false;
         let PlacedCase { slices, numbers } = self.placed_case(trial.case);
         let at = self.subject_index(trial.subject);
         // Attacks are not cases of the workspace's files.
         let seen = self.cases.len();
-        let Self { workspace, places, subjects, .. } = self;
+        let Self { workspace, claim, places, subjects, .. } = self;
         let pools = &mut subjects[at].1;
         for place in &slices.concerned {
             pools[*place].touched |= !places[*place].scorer.is_some_and(ScorerHandle::needs_judge);
@@ -214,7 +213,7 @@ impl<'w> GateJudge<'w> {
                 readings.extend(slices.map(|place| (place, Cow::Owned(own.clone()))));
             }
             for (place, score) in readings {
-                reads_miss |= score.reading.is_violation();
+                reads_miss |= score.reading.is_violation() && claim.covers(places[place].gate);
                 let pool = &mut pools[place];
                 pool.touched |= score.reading != Reading::not_exercised();
                 let most_cases =
@@ -228,7 +227,7 @@ impl<'w> GateJudge<'w> {
     /// Returns whether a gate of the tier, if the run is of one, reads a scorer on this case.
     pub fn reads(&mut self, case: &Case, scorer: ScorerId) -> bool {
         let slices = self.placed_case(case).slices;
-        let is_judged = |place: &usize| self.claim.tier.is_none_or(|tier| self.places[*place].gate.tiers.contains(&tier));
+        let is_judged = |place: &usize| self.claim.covers(self.places[*place].gate);
         slices.scorers.iter().any(|one| one.scorer == scorer && one.places.iter().any(is_judged))
     }
 

@@ -104,6 +104,19 @@ fn gate(scorer: &str, aggregate: &str, bound: &str) -> String {
 }
 
 #[test]
+fn misses_of_gates_of_another_tier_are_not_read() {
+    let gates = gate("hit", "rate", "at_least: 0.5");
+    let workspace = ExampleWorkspace::minimal().with("gates.yaml", &gates).load().unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let case = workspace.cases().find(|case| case.kind == SuiteKind::ToolSelection).expect("a case");
+    let (trial, scores) = (ContentHash::of_text("a trial"), [Score::new("hit", Reading::from_bool(false), vec![])]);
+    let is_read = |tier: Option<u64>| {
+        let measured = MeasuredTrial { trial: &trial, subject: "s", case, scores: &scores, aborted: false, content: None };
+        GateJudge::new(&workspace, &RunClaim { tier, ..RunClaim::default() }).add(&measured)
+    };
+    assert_eq!((is_read(Some(2)), is_read(Some(3)), is_read(None)), (true, false, true));
+}
+
+#[test]
 fn acts_of_an_agent_count_for_that_agent() {
     let gates = gate("safety_pipeline", "rate", "at_least: 1.0").replace("slice: pooled", "slice: { each: agent }");
     let workspace = ExampleWorkspace::minimal().with("gates.yaml", &gates).load().unwrap_or_else(|problems| panic!("{problems:#?}"));
