@@ -121,6 +121,7 @@ impl GoldenSet {
             let after = sides.each_ref().map(|side| (side, run.entries_by_case(side)));
             for before in &baseline.entries {
                 let Some(case) = workspace.case(&before.case) else {
+                    diff.removed += 1;
                     diff.notes.push((path.clone(), format!("case {} no longer exists", before.case)));
                     continue;
                 };
@@ -199,6 +200,8 @@ pub struct GoldenDiff {
     pub without_baseline: Vec<String>,
     /// Number of cases that were edited since their baseline was made. They are not compared.
     pub edited: usize,
+    /// Number of cases of the baselines that are no longer in the workspace.
+    pub removed: usize,
     /// Baselines without any case in the run.
     pub not_run: Vec<GoldenPath>,
     /// Known failures of the baselines that the run still fails, and those that it no longer fails.

@@ -130,6 +130,20 @@ fn edited_cases_are_not_clean() {
 }
 
 #[test]
+fn removed_cases_are_not_clean() {
+    let folder = with_baseline();
+    let suite = "evals/suites/tool_selection/trader.yaml";
+    let text = folder.read(suite);
+    let (start, rest) = text.split_once("  - id: how_much_usdc\n").expect("the case");
+    let after = rest.find("  - id: ").map_or("", |at| &rest[at..]);
+    folder.write(suite, format!("{start}{after}"));
+    let ran = folder.run(&["golden", "diff"]).assert_exit(3).assert_stdout("INCOMPLETE");
+    ran.assert_stdout("1 case of the baseline removed from the workspace").assert_stdout("case how_much_usdc no longer exists");
+    folder.run(&["golden", "update"]).assert_exit(0);
+    folder.run(&["golden", "diff"]).assert_exit(0);
+}
+
+#[test]
 fn golden_without_baseline_is_not_clean() {
     let folder = TestFolder::with_minimal();
     folder.run(&["golden", "status"]).assert_exit(3).assert_stdout("there is no baseline");

@@ -105,7 +105,7 @@ fn judge_texts(
 /// A case that was not compared makes the comparison incomplete; so does a reworded text without the verdict of a judge, unless the user accepts
 /// it unread.
 fn exit_kind(diff: &GoldenDiff, calls_only: bool) -> ExitKind {
-    let is_partial = !diff.missing.is_empty() || !diff.without_baseline.is_empty() || diff.edited > 0;
+    let is_partial = !diff.missing.is_empty() || !diff.without_baseline.is_empty() || diff.edited > 0 || diff.removed > 0;
     if !diff.changed.is_empty() {
         ExitKind::Missed
     } else if diff.compared == 0 || is_partial || (!calls_only && diff.wording_counts().unjudged > 0) {
@@ -129,7 +129,7 @@ fn document(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, exit:
     let judge = asked.map(|asked| json!({ "name": asked.judge, "known": asked.known, "spent_usd": asked.spent.as_usd() }));
     json!({ "format": FORMAT, "command": COMMAND, "compared": diff.compared, "changed": changed, "texts_unjudged": unjudged,
         "texts_same": same, "texts_different": different, "judge": judge, "without_verdict": unread, "not_compared": reworded,
-        "known_failures": diff.known_failures, "mended": mended, "missing": diff.missing, "without_baseline": diff.without_baseline, "edited": diff.edited, "not_run": not_run, "notes": notes, "exit": exit.code() })
+        "known_failures": diff.known_failures, "mended": mended, "missing": diff.missing, "without_baseline": diff.without_baseline, "edited": diff.edited, "removed": diff.removed, "not_run": not_run, "notes": notes, "exit": exit.code() })
 }
 
 /// Lines of a kind without `--verbose`.
@@ -225,11 +225,14 @@ fn listed(io: &CliOutput, lines: &[String]) -> String {
     text
 }
 
-/// Returns the numbers of cases of the run that have no baseline, or one of an earlier state of the case.
+/// Returns the numbers of cases without a baseline, with one of an earlier state of the case, and those of a baseline that are gone.
 fn not_compared(diff: &GoldenDiff) -> String {
     let cases = |count: usize, why: &str| (count > 0).then(|| format!("{} {why}", model::count(count, "case")));
-    let parts =
-        [cases(diff.without_baseline.len(), "without a baseline"), cases(diff.edited, "edited since the baseline and not compared")];
+    let parts = [
+        cases(diff.without_baseline.len(), "without a baseline"),
+        cases(diff.edited, "edited since the baseline and not compared"),
+        cases(diff.removed, "of the baseline removed from the workspace"),
+    ];
     parts.into_iter().flatten().map(|part| format!("; {part}")).collect()
 }
 
