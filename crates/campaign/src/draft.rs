@@ -80,8 +80,7 @@ fn expectation(workspace: &Workspace, kind: SuiteKind, events: &[Event]) -> Resu
     }
     let calls: Vec<(&str, &Value)> = events.iter().filter_map(tool_call).filter(|(tool, _)| workspace.tool(tool).is_some()).collect();
     // A preview sends nothing, and no case counts it as the write.
-    let is_preview = |args: &Value| args.get("dry_run") == Some(&Value::Bool(true));
-    let is_write = |tool: &str, args: &Value| workspace.tool(tool).is_some_and(model::Tool::writes) && !is_preview(args);
+    let is_write = |tool: &str, args: &Value| workspace.tool(tool).is_some_and(|tool| tool.writes() && !tool.is_dry_run(args));
     let writes: Vec<(&str, &Value)> = calls.iter().copied().filter(|(tool, args)| is_write(tool, args)).collect();
     let expected = if kind == SuiteKind::ToolSelection || writes.is_empty() { calls } else { writes };
     if expected.is_empty() {

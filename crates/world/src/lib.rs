@@ -8,7 +8,7 @@ pub mod mcp;
 
 pub use live::{
     ChainKind, DefenceMode, ForeignSource, HOOKS, HoleFills, Hook, HookScope, LiveServer, LiveServers, LiveSource, LiveWorld,
-    RandomOperator, RandomOperatorError, UnknownWorld, WorldOperator, WorldSettings, WorldTemplate, is_foreign,
+    RandomOperator, RandomOperatorError, UnknownWorld, WorldOperator, WorldSettings, WorldTemplate,
 };
 pub use log::EventLog;
 

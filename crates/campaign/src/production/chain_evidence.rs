@@ -180,7 +180,7 @@ impl<'w> ObservedChains<'w> {
         let mut unread = vec![];
         for event in events {
             let EventKind::Called { call, tool, args } = &event.happened else { continue };
-            if !self.workspace.tool(tool).is_some_and(is_sent_by) || args.get("dry_run") == Some(&Value::Bool(true)) {
+            if !self.workspace.tool(tool).is_some_and(|tool| is_sent_by(tool) && !tool.is_dry_run(args)) {
                 continue;
             }
             let Some(answer) = answer_of(events, *call) else {

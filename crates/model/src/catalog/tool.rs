@@ -2,6 +2,7 @@
 
 use super::kind::ParamKind;
 use super::legacy::read_operation;
+use super::op_class::OpClass;
 use super::op_target::{LiveView, OpTarget, PrepareTarget, read_prepares, read_via};
 use super::operation::ToolOp;
 use super::param::{ParamSpec, read_kind, read_param};
@@ -58,12 +59,27 @@ pub enum RiskLayer {
     Layer3,
 }
 
+/// Parameters by which a tool that declares one of them only prepares an action.
+const PREVIEW_PARAMS: [&str; 2] = ["dry_run", "dryRun"];
+
 impl Tool {
     pub fn writes(&self) -> bool {
         match self.capability {
             ToolCapability::Read => false,
             ToolCapability::Write | ToolCapability::Privileged => true,
         }
+    }
+
+    /// Returns whether a call with these arguments only prepares an action and sends nothing. A parameter that the tool does not declare says
+    /// nothing: a server ignores it.
+    pub fn is_dry_run(&self, args: &Value) -> bool {
+        let declares = |name: &str| self.params.get(name).is_some_and(|param| param.schema["type"] == "boolean");
+        PREVIEW_PARAMS.iter().any(|name| args.get(name) == Some(&Value::Bool(true)) && declares(name))
+    }
+
+    /// Returns whether the tool is imported and has no live implementation in a world, so that a server answers it.
+    pub fn is_foreign(&self) -> bool {
+        self.pinned.is_some() && self.view.is_none() && matches!(self.acts.class(), OpClass::PassThrough | OpClass::Read)
     }
 
     pub fn listing(&self) -> ToolListing {

@@ -115,6 +115,8 @@ impl ExpectedCalls {
 pub struct ExpectedCall {
     pub tool: Spanned<String>,
     pub args: NamedArgs<ArgMatcher>,
+    /// The write of a server counts as made also if the server answered with an error.
+    pub may_fail: bool,
 }
 
 impl ExpectedCall {
@@ -206,8 +208,9 @@ fn read_call(node: &YamlNode, report: &ProblemReport) -> Option<ExpectedCall> {
     let fields = YamlFields::open(node, "an expected call", report)?;
     let tool = fields.required("tool", spanned(name));
     let args = fields.or_default("args", named_args(read_arg_matcher));
+    let may_fail = fields.or_default("may_fail", flag);
     fields.close();
-    Some(ExpectedCall { tool: tool?, args })
+    Some(ExpectedCall { tool: tool?, args, may_fail })
 }
 
 fn read_carry(node: &YamlNode, report: &ProblemReport) -> Option<CarriedValue> {

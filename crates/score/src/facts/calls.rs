@@ -55,7 +55,13 @@ impl ObservedCall<'_> {
 
     /// Returns whether the call only prepares an action and sends nothing.
     pub(crate) fn is_dry_run(&self) -> bool {
-        self.args.get("dry_run") == Some(&Value::Bool(true))
+        self.tool.is_some_and(|tool| tool.is_dry_run(self.args))
+    }
+
+    /// Returns whether the call was answered with an error and changed nothing: it was refused as invalid, or its tool acts in the world,
+    /// which undoes what failed. What a server did before its error is not known.
+    pub(crate) fn failed_without_effect(&self) -> bool {
+        self.refused || self.failed && !self.tool.is_some_and(Tool::is_foreign)
     }
 }
 

@@ -9,10 +9,11 @@ use model::suite::ExpectedCall;
 use model::{OpClass, ScoreReason, StepAction, Tool};
 use std::collections::BTreeSet;
 
-/// Returns the writes beyond an alternative of the case; all writes if the case expects no calls. Failed calls changed nothing, so they
-/// do not count. Where a write is expected, nor does an allowance that a workflow step of the acting agent sets.
+/// Returns the writes beyond an alternative of the case; all writes if the case expects no calls. Calls that failed without an effect do not
+/// count, nor do failed attempts at an expected tool. Where a write is expected, nor does an allowance that a workflow step of the acting agent sets.
 pub(crate) fn extra_writes(evidence: &Evidence<'_>, alternative: &[ExpectedCall]) -> Vec<ScoreReason> {
-    let mut left: Vec<&str> = alternative.iter().map(|call| canonical_tool_name(evidence.workspace, &call.tool)).collect();
+    let wanted: Vec<&str> = alternative.iter().map(|call| canonical_tool_name(evidence.workspace, &call.tool)).collect();
+    let mut left = wanted.clone();
     let expects_write = left.iter().any(|name| evidence.workspace.tool(name).is_some_and(Tool::writes));
     let mut seen = BTreeSet::new();
     let mut extra = vec![];
@@ -22,7 +23,8 @@ pub(crate) fn extra_writes(evidence: &Evidence<'_>, alternative: &[ExpectedCall]
             continue;
         };
         // Several signatures of one call are one write.
-        if call.failed || !seen.insert(call.call) {
+        let is_expected = |call: &ObservedCall<'_>| wanted.contains(&call.name());
+        if call.failed_without_effect() || call.failed && is_expected(&call) || !seen.insert(call.call) {
             continue;
         }
         if let Some(at) = left.iter().position(|name| *name == call.name()) {
@@ -31,7 +33,8 @@ pub(crate) fn extra_writes(evidence: &Evidence<'_>, alternative: &[ExpectedCall]
         }
         let allowed = evidence.case.expect.allow.iter().any(|pattern| matches_pattern(evidence, pattern, &call));
         if !(allowed || expects_write && is_workflow_allowance(evidence, &call)) {
-            extra.push(ScoreReason { event: Some(call.event), what: format!("{} is an unrequested write", call.name()) });
+            let how = if call.failed { "; the server answered with an error, and what it did before is not known" } else { "" };
+            extra.push(ScoreReason { event: Some(call.event), what: format!("{} is an unrequested write{how}", call.name()) });
         }
     }
     extra

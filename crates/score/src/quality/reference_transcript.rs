@@ -103,8 +103,7 @@ impl<'w> ReferencePlayback<'w> {
             ReferenceAction::Call { tool, args } => {
                 let args = Value::Object(self.resolve_args(args));
                 let known = self.workspace.tool(tool);
-                let prepares =
-                    known.is_some_and(|tool| tool.acts.class() == OpClass::Quote) || args.get("dry_run") == Some(&Value::Bool(true));
+                let prepares = known.is_some_and(|tool| tool.acts.class() == OpClass::Quote || tool.is_dry_run(&args));
                 let id = format!("action-{n}");
                 let answer = case_fixture(self.workspace, self.case, known, &args).unwrap_or_else(|| {
                     ToolAnswer::Result(if prepares { json!({"action_id": id}) } else { first_fixture(self.workspace, self.case, known) })

@@ -69,7 +69,7 @@ impl AgentAct<'_> {
 
     /// Returns whether the call only prepares an action and sends nothing.
     pub(crate) fn is_dry_run(&self) -> bool {
-        matches!(&self.kind, ActKind::Call { args, .. } if args.get("dry_run") == Some(&Value::Bool(true)))
+        matches!(&self.kind, ActKind::Call { tool: Some(tool), args, .. } if tool.is_dry_run(args))
     }
 }
 

@@ -203,7 +203,7 @@ mod tests {
             let args = text.as_object().into_iter().flatten();
             let args = args.map(|(name, value)| (name, ArgMatcher::Exactly(value.clone()))).collect();
             let tool = Spanned::new("swap_execute".to_owned(), Location::new("x", 1));
-            case.expect.calls = Some(ExpectedCalls::AnyOf(vec![vec![ExpectedCall { tool, args }]]));
+            case.expect.calls = Some(ExpectedCalls::AnyOf(vec![vec![ExpectedCall { tool, args, may_fail: false }]]));
             ArgumentMatch.score(&Evidence::new(&specimen.workspace, &case, &specimen.transcript)).reading
         };
         assert_eq!(read(json!({"action_id": "action-1"})), Reading::Tally { hit: 3, of: 3 });

@@ -3,7 +3,7 @@
 use super::oracles::twin_role;
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, argument_match, output_format, scorer, tool_ordering};
 use crate::facts::asked_slots::asked_at;
-use crate::facts::calls::{alternatives, observed_calls, scored_calls};
+use crate::facts::calls::{ObservedCall, alternatives, observed_calls, scored_calls};
 use crate::facts::denied_writes::denied_write;
 use crate::facts::extra_writes::extra_writes;
 use crate::facts::idle_trial::is_idle;
@@ -11,6 +11,7 @@ use crate::facts::report_amounts::{KnownAmounts, StatedAmount, stated_amounts};
 use crate::facts::report_chains::wrong_chain;
 use crate::facts::report_sources::figure_origins;
 use crate::facts::reported_writes::unreported_write;
+use crate::facts::selection::canonical_tool_name;
 use crate::facts::sent_actions::other_actions_sent;
 use crate::facts::skill_run::skill_run;
 use crate::facts::stated_amounts::misstated_amounts;
@@ -197,19 +198,20 @@ fn expected_calls_finding(evidence: &Evidence<'_>) -> Option<ScorerFinding> {
     }
     let made: Vec<_> = scored_calls(evidence).into_iter().filter(|call| !call.refused).collect();
     let missing = |calls: &Vec<ExpectedCall>| {
-        let mut left: Vec<&str> = made.iter().map(|call| call.name()).collect();
+        let mut left: Vec<&ObservedCall<'_>> = made.iter().collect();
         calls.iter().find_map(|call| {
-            let name = evidence.workspace.tool(&call.tool).map_or(call.tool.as_str(), |tool| tool.name.as_str());
-            match left.iter().position(|made| *made == name) {
+            let name = canonical_tool_name(evidence.workspace, &call.tool);
+            let is_made = |made: &&ObservedCall<'_>| made.name() == name && (call.may_fail || !is_failed_foreign_write(made));
+            match left.iter().position(is_made) {
                 Some(at) => {
                     left.swap_remove(at);
                     None
                 }
-                None => Some(name.to_owned()),
+                None => Some(MissingCall { tool: name.to_owned(), failed: left.iter().any(|made| made.name() == name) }),
             }
         })
     };
-    let faults: Vec<Option<String>> = wanted.iter().map(missing).collect();
+    let faults: Vec<Option<MissingCall>> = wanted.iter().map(missing).collect();
     if faults.iter().any(Option::is_none) {
         let met = wanted.iter().zip(&faults).filter(|(_, fault)| fault.is_none());
         let others = |calls: &[ExpectedCall]| [extra_writes(evidence, calls), other_actions_sent(evidence, calls)].concat();
@@ -219,11 +221,26 @@ fn expected_calls_finding(evidence: &Evidence<'_>) -> Option<ScorerFinding> {
         }
         return Some(ScorerFinding::one(true, None, "the expected calls were made"));
     }
-    let mut names: Vec<String> = faults.into_iter().flatten().collect();
+    if let Some(failed) = faults.iter().flatten().find(|missing| missing.failed) {
+        return Some(ScorerFinding::one(false, None, format!("{} was called, but its server answered with an error", failed.tool)));
+    }
+    let mut names: Vec<String> = faults.into_iter().flatten().map(|missing| missing.tool).collect();
     // Alternatives often lack the same call.
     names.sort_unstable();
     names.dedup();
     Some(ScorerFinding::one(false, None, format!("{} was not called{}", names.join(" or "), unknown_tool(evidence))))
+}
+
+/// Expected call that was not made.
+struct MissingCall {
+    tool: String,
+    /// It was made, and its server answered with an error.
+    failed: bool,
+}
+
+/// Returns whether the call is a write that a server answered with an error, so that it is not known to be done.
+fn is_failed_foreign_write(call: &ObservedCall<'_>) -> bool {
+    call.failed && call.tool.is_some_and(|tool| tool.writes() && tool.is_foreign())
 }
 
 /// Names the first tool that was called and does not exist, with the one that was meant.

@@ -2,7 +2,7 @@
 
 use super::args::scalar_text;
 use super::case_fixtures::recorded_answer;
-use super::foreign_source::{ForeignError, is_foreign};
+use super::foreign_source::ForeignError;
 use super::prepare::prepare;
 use super::reads::read;
 use super::simulate::simulate;
@@ -45,7 +45,7 @@ pub(super) async fn answer(template: &WorldTemplate, state: &mut TrialState, raw
         state.record.note(raw.who, EventKind::FixtureUsed { call: raw.call, fixture: recorded.fixture });
         return Ok(recorded.answer);
     }
-    if is_foreign(tool) && !template.file().fixtures.contains_key(tool.name.as_str()) {
+    if tool.is_foreign() && !template.file().fixtures.contains_key(tool.name.as_str()) {
         return call_foreign(state, &request).await;
     }
     if template.workspace().policy.is_none() {

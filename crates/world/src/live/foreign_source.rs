@@ -1,7 +1,7 @@
 //! Response sources for tools imported from an MCP server.
 
 use crate::mcp::source::{RemoteTool, ReplaySource, SourceError, StubSource, ToolSource};
-use model::{OpClass, Tool, Workspace};
+use model::{Tool, Workspace};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -40,7 +40,7 @@ pub struct LiveServer {
 impl LiveServers {
     /// `others` answers the tools that were imported from none of the servers.
     pub fn new(servers: Vec<LiveServer>, others: ForeignSource, workspace: &Workspace) -> Self {
-        let imported = workspace.tools.iter().filter(|tool| is_foreign(tool));
+        let imported = workspace.tools.iter().filter(|tool| tool.is_foreign());
         let origin = |tool: &Tool| (tool.name.value.clone(), tool.server.clone().unwrap_or_else(|| tool.category.clone()));
         Self { servers, others: Box::new(others), origins: imported.map(origin).collect() }
     }
@@ -92,7 +92,7 @@ pub(super) enum ForeignError {
 impl ForeignSource {
     /// Creates stubs that generate answers from the output schemas of imported tools.
     pub fn stubs(workspace: &Workspace, seed: u64) -> Self {
-        let imported = workspace.tools.iter().filter(|tool| is_foreign(tool));
+        let imported = workspace.tools.iter().filter(|tool| tool.is_foreign());
         let tools = imported
             .map(|tool| RemoteTool { listing: tool.listing(), output_schema: tool.output.clone(), declared_effect: None })
             .collect();
@@ -123,9 +123,4 @@ impl ForeignSource {
             Self::Live(servers) => servers.call(tool, args).await,
         }
     }
-}
-
-/// Returns whether a tool is imported and has no live implementation in this world.
-pub fn is_foreign(tool: &Tool) -> bool {
-    tool.pinned.is_some() && tool.view.is_none() && matches!(tool.acts.class(), OpClass::PassThrough | OpClass::Read)
 }

@@ -47,7 +47,7 @@ mod world_template;
 mod world_texts;
 
 pub use fixtures::HoleFills;
-pub use foreign_source::{ForeignSource, LiveServer, LiveServers, LiveSource, is_foreign};
+pub use foreign_source::{ForeignSource, LiveServer, LiveServers, LiveSource};
 pub use hooks::{HOOKS, Hook, HookScope};
 pub use operator::{RandomOperator, RandomOperatorError, WorldOperator};
 pub use world::LiveWorld;

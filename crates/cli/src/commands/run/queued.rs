@@ -8,11 +8,10 @@ use crate::workspace_source::WorkspaceSource;
 use campaign::{
     PreparedRun, PublishedRun, RunEnvironment, RunHandle, RunOrigin, RunPlan, WorkspaceFile, prepare_for_watch, uses_recordings,
 };
-use model::{Problem, UserError};
+use model::{Problem, Tool, UserError};
 use store::StoreLocation;
 use store::postgres::PgTarget;
 use store::postgres::queue::QueueClient;
-use world::is_foreign;
 
 /// Version of the program. The watcher and the workers of a run have the same.
 pub(in crate::commands) const PROGRAM: &str = env!("CARGO_PKG_VERSION");
@@ -63,7 +62,7 @@ pub(super) fn take_over(args: &RunArgs, origin: &RunOrigin) -> Result<(), RunSto
 fn workspace_files(source: &WorkspaceSource, plan: &RunPlan) -> Result<Vec<WorkspaceFile>, Vec<Problem>> {
     let file = |(path, text): (&str, &str)| WorkspaceFile { path: path.to_owned(), text: text.to_owned() };
     let mut found: Vec<WorkspaceFile> = source.files()?.iter().map(file).collect();
-    let needs_recordings = uses_recordings(plan) || plan.workspace().tools.iter().any(is_foreign);
+    let needs_recordings = uses_recordings(plan) || plan.workspace().tools.iter().any(Tool::is_foreign);
     if let (true, WorkspaceSource::Folder(folder)) = (needs_recordings, source) {
         let recordings = folder.join("cassettes");
         if files::is_folder(&recordings) {

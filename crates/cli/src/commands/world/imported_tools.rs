@@ -10,12 +10,12 @@ use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
 use ::run::SecretRedactor;
 use campaign::{RunOptions, RunPlan};
-use model::{Case, UserError, Workspace};
+use model::{Case, Tool, UserError, Workspace};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use world::mcp::McpLimits;
 use world::mcp::source::{PassthroughSource, ReadsOnlySource, RecordingSource, RenamedSource, ReplaySource, ToolSource};
-use world::{ForeignSource, LiveServer, LiveServers, LiveSource, is_foreign};
+use world::{ForeignSource, LiveServer, LiveServers, LiveSource};
 
 /// Recorded responses, relative to the workspace.
 const RECORDING_PATH: &str = "cassettes/tools.jsonl";
@@ -63,7 +63,7 @@ fn is_server(from: &str) -> bool {
 }
 
 fn imported_writes(workspace: &Workspace) -> BTreeSet<String> {
-    workspace.tools.iter().filter(|tool| is_foreign(tool) && tool.writes()).map(|tool| tool.name.value.clone()).collect()
+    workspace.tools.iter().filter(|tool| tool.is_foreign() && tool.writes()).map(|tool| tool.name.value.clone()).collect()
 }
 
 /// Refuses a run whose references would write on the server without consent, and says what the run does there.
@@ -96,7 +96,7 @@ pub(crate) fn note_stubs(io: &CliOutput, source: &WorkspaceSource, plan: &RunPla
     let is_stubbed = plan.spec().options.foreign_tools.iter().any(|from| from == "stub" || (from == "auto" && !has_recording()));
     // The trial of a profile may end with the first calls, whose answers are never read.
     let reads_answers = plan.cases().any(|case| case.brief.runs_agents());
-    if is_stubbed && reads_answers && workspace.tools.iter().any(is_foreign) {
+    if is_stubbed && reads_answers && workspace.tools.iter().any(Tool::is_foreign) {
         io.print_message(
             "note: without a recording, imported tools answer with generated values unless a fixture answers; record real ones with \
              --imported-tools 'record:CMD' --subject reference",
@@ -151,7 +151,7 @@ pub(crate) async fn parse_tool_answers(
 
 fn offline_source(source: &WorkspaceSource, workspace: &Workspace, word: &str) -> Result<ForeignSource, UserError> {
     match word {
-        "auto" if !workspace.tools.iter().any(is_foreign) => Ok(ForeignSource::NoSource),
+        "auto" if !workspace.tools.iter().any(Tool::is_foreign) => Ok(ForeignSource::NoSource),
         "auto" => Ok(read_recording(source)?.unwrap_or_else(|| ForeignSource::stubs(workspace, STUB_SEED))),
         "recorded" => {
             read_recording(source)?.ok_or_else(|| UserError::without_remedy(format!("there is no {RECORDING_PATH} in {}", source.label())))

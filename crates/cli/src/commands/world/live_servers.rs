@@ -2,7 +2,6 @@
 
 use model::{Tool, UserError, Workspace};
 use std::collections::BTreeSet;
-use world::is_foreign;
 
 /// Tool file of the workspace with imported tools.
 struct ToolImport<'w> {
@@ -23,7 +22,7 @@ impl ToolImport<'_> {
 
 fn imports(workspace: &Workspace) -> Vec<ToolImport<'_>> {
     let mut found: Vec<ToolImport> = vec![];
-    for tool in workspace.tools.iter().filter(|tool| is_foreign(tool)) {
+    for tool in workspace.tools.iter().filter(|tool| tool.is_foreign()) {
         match found.iter_mut().find(|import| import.category == tool.category) {
             Some(import) => import.tools.push(tool),
             None => found.push(ToolImport { category: &tool.category, tools: vec![tool] }),

@@ -59,7 +59,7 @@ const CRASH_SIGNS: &[CrashSign] = &[
     },
     CrashSign {
         is_sign: |line| has_any(line, &["Permission denied", "PermissionError", "EACCES", "Operation not permitted", "EPERM"]),
-        cause: "the sandbox, which allows the working folder and no network: list ports under connect: and folders under read: in subjects/NAME.yaml, or try --sandbox none",
+        cause: "the sandbox, which allows no network and no writing outside of the working folder: if the agent is not meant to do this, mend the agent; else list ports under connect: and folders under read: in subjects/NAME.yaml, or try --sandbox none",
     },
     CrashSign {
         is_sign: |line| has_any(line, &["ModuleNotFoundError", "ImportError"]),
