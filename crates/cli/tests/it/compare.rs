@@ -128,6 +128,30 @@ fn changed_cases_are_selected_since_a_run() {
     folder.run(&["run", "--changed", "--case", "how_much_usdc"]).assert_exit(2);
 }
 
+/// A tool may take cases from tools that it did not resemble, so that a verdict on its own cases alone would hide what got worse.
+#[test]
+fn verdict_on_changed_cases_covers_or_counts_those_that_show_the_tool() {
+    let folder = TestFolder::with_minimal();
+    let first = stored_run(&folder, &["--subject", "baseline"]);
+    folder.edit(TOOL_FILE, "Exchanges one token for another on the deepest pool.", "How many dollars in USDC do I have left on Base?");
+    let verdict = |extra: &[&str]| {
+        let args = [&["run", "--subject", "baseline", "--no-store", "--against", &first, "--format", "json"], extra].concat();
+        let ran = folder.run(&args);
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()
+    };
+    let (all, changed) = (verdict(&[]), verdict(&["--changed"]));
+    assert_eq!(changed["comparisons"][0]["verdict"], all["comparisons"][0]["verdict"], "{changed:#}");
+    let selected = changed["changed_parts"]["cases"].as_array().unwrap();
+    assert!(selected.contains(&serde_json::json!({ "case": "how_much_usdc", "why": "shown" })), "{changed:#}");
+    assert_eq!(changed["changed_parts"]["left_out_showing"], 0);
+    // Trials of an agent may cost something: the cases are counted.
+    let agent = ["run", "--subject", "process:cat", "--changed", "--against", &first, "--dry-run"];
+    let ran = folder.run(&agent).assert_exit(0).assert_stderr("do not expect it were left out (");
+    drop(ran.assert_stderr(&format!("run --against {first} plays them all")));
+    let agent = ["run", "--subject", "process:cat", "--no-preflight", "--no-store", "--changed", "--against", &first];
+    folder.run(&agent).assert_stdout(", without ").assert_stdout(" what changed\n").assert_stdout("cases that show a changed tool");
+}
+
 #[test]
 fn changed_cases_are_selected_since_a_git_revision() {
     let folder = TestFolder::with_minimal();

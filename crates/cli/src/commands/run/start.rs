@@ -86,12 +86,7 @@ fn run_request(
         chain: args.chain.clone(),
         enforce: matches!(args.defence, DefenceArg::Enforce),
         budget: args.budget,
-        judge: match &args.judge {
-            None if args.no_judge => JudgeRequest::Off,
-            None => tier_judge(args, source, workspace).map_or(JudgeRequest::Off, JudgeRequest::Named),
-            Some(None) => JudgeRequest::Default,
-            Some(Some(name)) => JudgeRequest::Named(name.clone()),
-        },
+        judge: judge_request(args, source, workspace),
         user: args.user.clone(),
         sandbox: None,
         max_fail: args.max_fail,
@@ -100,6 +95,16 @@ fn run_request(
         limit: args.limit,
         options: run_options(args),
     })
+}
+
+/// Returns the judge that the arguments name, else that of the tier.
+pub(super) fn judge_request(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) -> JudgeRequest {
+    match &args.judge {
+        None if args.no_judge => JudgeRequest::Off,
+        None => tier_judge(args, source, workspace).map_or(JudgeRequest::Off, JudgeRequest::Named),
+        Some(None) => JudgeRequest::Default,
+        Some(Some(name)) => JudgeRequest::Named(name.clone()),
+    }
 }
 
 /// Reads the suites that are no files of the workspace.

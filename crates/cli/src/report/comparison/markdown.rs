@@ -5,7 +5,9 @@ use super::super::escape::{escape_cell, markdown_code};
 use super::gate_changes::{GateChange, gate_changes};
 use super::show_commands::show_command;
 use super::text::p_text;
-use super::{ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, newly_missed_note, sides};
+use super::{
+    ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, left_out_note, newly_missed_note, sides, verdict_limit,
+};
 use crate::args::FailOn;
 use crate::io::CliOutput;
 use campaign::SubjectComparison;
@@ -25,7 +27,7 @@ fn one(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_
     let gates = gate_changes(&compared.result.slices);
     let is_changed = |verdict| matches!(verdict, ChangeVerdict::Regression | ChangeVerdict::Improvement);
     let mut head = vec![
-        format!("### {}: {}", headline.word(), escape_cell(&sides(compared))),
+        format!("### {}: {}{}", headline.word(), escape_cell(&sides(compared)), verdict_limit(shown)),
         String::new(),
         "| | before | after | worse | better | verdict |".to_owned(),
         "|---|---|---|---|---|---|".to_owned(),
@@ -36,7 +38,7 @@ fn one(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_
         gates.iter().filter(|gate| is_changed(gate.verdict) || is_worse(gate)).take(MAX_GATES).map(|gate| row(gate.gate, gate.worst)),
     );
     head.push(String::new());
-    head.push(most_common_cause(compared, shown.fail_on));
+    head.push(most_common_cause(compared, shown));
     format!("{}\n\n{}", head.join("\n"), folded(io, compared, &shown.store_flag))
 }
 
@@ -51,13 +53,15 @@ fn row(name: &str, slice: &PairedSlice) -> String {
 }
 
 /// Returns one line: the largest group of cases that got worse, and the cost.
-fn most_common_cause(compared: &SubjectComparison, fail_on: Option<FailOn>) -> String {
+fn most_common_cause(compared: &SubjectComparison, shown: &ComparisonReport<'_>) -> String {
     let worst = compared.result.flips.iter().find(|group| group.direction == FlipDirection::Worse);
     let cause = worst.map(|group| {
         let cases = model::count(group.cases.len(), "case");
         format!("Most common cause: {} ({cases}).", escape_cell(&cause(group.cause.as_ref())))
     });
-    let parts = [cause, cases_advice(compared, fail_on).map(|advice| format!("{advice}.")), Some(cost_and_time(compared).join("; "))];
+    let left_out = left_out_note(compared, shown).map(|note| format!("Note: {}.", escape_cell(&note)));
+    let advice = cases_advice(compared, shown.fail_on).map(|advice| format!("{advice}."));
+    let parts = [cause, left_out, advice, Some(cost_and_time(compared).join("; "))];
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct ComparisonReport<'r> {
     pub exit: ExitKind,
     /// Changes that fail; absent if the comparison does not decide the exit.
     pub fail_on: Option<FailOn>,
+    /// Cases that show what changed and that `--changed` left out, so that the verdict says nothing about them.
+    pub left_out_showing: usize,
 }
 
 pub(crate) fn comparison(io: &CliOutput, shown: &ComparisonReport<'_>) -> String {
@@ -98,6 +100,24 @@ pub(super) fn sides(compared: &SubjectComparison) -> String {
         (false, true) => format!("{} → {} in {}", before.subject, after.subject, source(after)),
         (false, false) => format!("{} in {} → {} in {}", before.subject, source(before), after.subject, source(after)),
     }
+}
+
+/// Returns how many cases the verdict is not about although they show what changed; empty if there are none.
+fn verdict_limit(shown: &ComparisonReport<'_>) -> String {
+    match shown.left_out_showing {
+        0 => String::new(),
+        cases => format!(", without {} that show{} what changed", model::count(cases, "case"), if cases == 1 { "s" } else { "" }),
+    }
+}
+
+/// Returns what those cases are, and how to play them.
+fn left_out_note(compared: &SubjectComparison, shown: &ComparisonReport<'_>) -> Option<String> {
+    let against = match &compared.before.source {
+        SideSource::Run(id) => id.as_deref(),
+        SideSource::Golden => Some("golden"),
+        SideSource::File(_) => None,
+    };
+    super::left_out_note(shown.left_out_showing, against)
 }
 
 /// Returns what was not compared; empty if everything was.

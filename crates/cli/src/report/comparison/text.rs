@@ -5,7 +5,9 @@ use super::super::escape::escape_control;
 use super::super::wrap::{PaintedCell, fitted_rows, wrap};
 use super::gate_changes::{GateChange, gate_changes};
 use super::show_commands::show_command;
-use super::{ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, newly_missed_note, sides};
+use super::{
+    ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, left_out_note, newly_missed_note, sides, verdict_limit,
+};
 use crate::args::FailOn;
 use crate::io::CliOutput;
 use campaign::SubjectComparison;
@@ -23,7 +25,7 @@ pub(in crate::report) fn render(io: &CliOutput, shown: &ComparisonReport<'_>) ->
 
 fn one(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_>) -> String {
     let (store_flag, fail_on) = (shown.store_flag.as_str(), shown.fail_on);
-    let mut text = headline(io, compared, fail_on);
+    let mut text = headline(io, compared, shown);
     let gates = gate_changes(&compared.result.slices);
     text.push_str(&rows(io, compared, &gates, fail_on));
     for (direction, title) in [(FlipDirection::Worse, "worse, by cause"), (FlipDirection::Better, "better, by former cause")] {
@@ -31,6 +33,7 @@ fn one(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_
     }
     text.push_str(&gate_cases(io, compared, store_flag, &gates));
     let mut notes = vec![cost_and_time(compared).join("; ")];
+    notes.extend(left_out_note(compared, shown));
     let left_out = left_out(compared);
     if !left_out.is_empty() {
         notes.push(format!("not compared: {}", left_out.join(", ")));
@@ -49,8 +52,8 @@ fn wrapped(io: &CliOutput, line: &str) -> String {
     wrap(line, io.width.saturating_sub(2)).iter().map(|line| format!("{}\n", io.paint.dim(line))).collect()
 }
 
-fn headline(io: &CliOutput, compared: &SubjectComparison, fail_on: Option<FailOn>) -> String {
-    let headline = ComparisonHeadline::of(compared, fail_on);
+fn headline(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_>) -> String {
+    let headline = ComparisonHeadline::of(compared, shown.fail_on);
     let word = headline.word().to_uppercase();
     let word = match headline {
         ComparisonHeadline::Verdict(verdict) => paint(io, verdict, &word),
@@ -59,7 +62,8 @@ fn headline(io: &CliOutput, compared: &SubjectComparison, fail_on: Option<FailOn
     };
     let counts = compared.result.cases.counts;
     let paired = model::count(counts.paired(), "case");
-    format!("{word}  {}\n{paired} paired: {} worse, {} better\n", escape_control(&sides(compared)), counts.worse, counts.better)
+    let (sides, limit) = (escape_control(&sides(compared)), verdict_limit(shown));
+    format!("{word}  {sides}{limit}\n{paired} paired: {} worse, {} better\n", counts.worse, counts.better)
 }
 
 fn paint(io: &CliOutput, verdict: ChangeVerdict, text: &str) -> String {
