@@ -34,9 +34,10 @@ mod wrap;
 
 pub(crate) use attack_summary::summarize_attacks;
 pub(crate) use changed::{changed_text, left_out_note};
+use comparison::comparison_lines;
 pub(crate) use comparison::{ComparisonReport, comparison};
 pub(crate) use explain::{ExplainExamples, ExplainTopic, explain};
-pub(crate) use files::{print_comparison, print_run};
+pub(crate) use files::{print_comparison, print_run, print_smoke};
 pub(crate) use logs::{ScoredLogs, print_logs};
 pub(crate) use plan::plan;
 pub(crate) use problems::{print_error, print_problems, print_refusal};
@@ -66,7 +67,7 @@ use std::time::Duration;
 /// Version of the JSON that commands print.
 pub(crate) const FORMAT: u32 = 1;
 
-pub(crate) fn smoke(io: &CliOutput, source: &WorkspaceSource, workspace: &Workspace, results: &[CheckResult], exit: ExitKind) -> String {
+fn smoke(io: &CliOutput, source: &WorkspaceSource, workspace: &Workspace, results: &[CheckResult], exit: ExitKind) -> String {
     match io.format {
         ReportFormat::Text => smoke_text::render(io, source, workspace, results),
         ReportFormat::Json => smoke_json::render(io, workspace, results, exit),

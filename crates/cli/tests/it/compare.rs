@@ -82,6 +82,26 @@ fn fail_on_any_counts_single_cases() {
 }
 
 #[test]
+fn verdicts_are_messages_beside_a_report_in_a_file() {
+    let folder = TestFolder::with_minimal();
+    folder.run(&["smoke", "-o", "smoke.txt"]).assert_exit(0).assert_stderr("smoke passed: ");
+    let (good, bad) = (stored_run(&folder, &["--subject", "reference"]), stored_run(&folder, &["--subject", "echo"]));
+    folder.run(&["compare", &good, &bad, "-o", "compared.txt"]).assert_exit(1).assert_stderr("REGRESSION  reference in run");
+    let ran = folder.run(&["run", "--subject", "echo", "--against", &good, "--format", "json", "-o", "run.json"]).assert_exit(1);
+    drop(ran.assert_stderr("FAILED  echo: ").assert_stderr("report in run.json").assert_stderr("REGRESSION  reference in run"));
+}
+
+#[test]
+fn the_first_line_of_a_compared_run_is_its_own_verdict() {
+    let folder = TestFolder::with_minimal();
+    let other = stored_run(&folder, &["--subject", "reference", "--suite", "behavior"]);
+    let skills = ["run", "--subject", "reference", "--suite", "skills", "--no-store"];
+    let alone = folder.run(&skills);
+    let compared = folder.run(&[&skills[..], &["--against", &other]].concat()).assert_exit(3).assert_stdout("NOT ENOUGH DATA  reference");
+    assert_eq!(compared.stdout.lines().next(), alone.stdout.lines().next());
+}
+
+#[test]
 fn several_subjects_end_in_the_table() {
     let folder = TestFolder::with_minimal();
     let ran = folder.run(&["run", "--subject", "reference", "--subject", "echo"]).assert_exit(1);

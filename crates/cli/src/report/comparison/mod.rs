@@ -33,6 +33,22 @@ pub(crate) fn comparison(io: &CliOutput, shown: &ComparisonReport<'_>) -> String
     }
 }
 
+/// Returns the verdict of each comparison in one line without colours.
+pub(super) fn comparison_lines(shown: &ComparisonReport<'_>) -> Vec<String> {
+    let line = |compared: &SubjectComparison| {
+        let word = ComparisonHeadline::of(compared, shown.fail_on).word().to_uppercase();
+        let (sides, limit) = (super::escape_control(&sides(compared)).to_string(), verdict_limit(shown));
+        format!("{word}  {sides}{limit}; {}", paired_text(compared))
+    };
+    shown.comparisons.iter().map(line).collect()
+}
+
+/// Returns the number of paired cases, and of those that changed.
+fn paired_text(compared: &SubjectComparison) -> String {
+    let counts = compared.result.cases.counts;
+    format!("{} paired: {} worse, {} better", model::count(counts.paired(), "case"), counts.worse, counts.better)
+}
+
 /// Returns the verdict on a whole comparison: a regression of anything decides.
 fn overall_verdict(compared: &SubjectComparison) -> ChangeVerdict {
     let improved = || compared.result.slices.iter().chain([&compared.result.cases]).any(|one| one.verdict == ChangeVerdict::Improvement);

@@ -6,7 +6,8 @@ use super::super::wrap::{PaintedCell, fitted_rows, wrap};
 use super::gate_changes::{GateChange, gate_changes};
 use super::show_commands::show_command;
 use super::{
-    ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, left_out_note, newly_missed_note, sides, verdict_limit,
+    ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, left_out_note, newly_missed_note, paired_text, sides,
+    verdict_limit,
 };
 use crate::args::FailOn;
 use crate::io::CliOutput;
@@ -60,10 +61,8 @@ fn headline(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonRepo
         ComparisonHeadline::Worse => io.paint.bad(&word),
         ComparisonHeadline::NothingWorse => word,
     };
-    let counts = compared.result.cases.counts;
-    let paired = model::count(counts.paired(), "case");
     let (sides, limit) = (escape_control(&sides(compared)), verdict_limit(shown));
-    format!("{word}  {sides}{limit}\n{paired} paired: {} worse, {} better\n", counts.worse, counts.better)
+    format!("{word}  {sides}{limit}\n{}\n", paired_text(compared))
 }
 
 fn paint(io: &CliOutput, verdict: ChangeVerdict, text: &str) -> String {

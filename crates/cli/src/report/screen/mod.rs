@@ -44,6 +44,11 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     text + &end
 }
 
+/// Returns the exit of the run itself: a comparison has its own verdict.
+fn own_exit(shown: &RunReport<'_>) -> ExitKind {
+    ExitKind::of(shown.summary)
+}
+
 /// Returns the verdict in one word.
 fn verdict_word(exit: ExitKind) -> &'static str {
     match exit {
@@ -67,17 +72,18 @@ pub(super) fn verdict_line(shown: &RunReport<'_>) -> String {
     let gates = gate_counts(shown, &gate_lines(shown.workspace, &shown.summary.verdicts.judgements));
     let outcomes = &shown.summary.outcomes;
     let (passed, failed, unjudged, aborted) = (outcomes.passed, outcomes.failed, outcomes.unjudged, aborted_text(outcomes));
-    format!("{}  {gates}; trials: {passed} passed, {failed} failed, {unjudged} unjudged, {aborted}", verdict_word(shown.exit))
+    format!("{}  {gates}; trials: {passed} passed, {failed} failed, {unjudged} unjudged, {aborted}", verdict_word(own_exit(shown)))
 }
 
 /// Returns the first line of the screen without colours.
 pub(super) fn headline_text(shown: &RunReport<'_>) -> String {
     let lines = gate_lines(shown.workspace, &shown.summary.verdicts.judgements);
-    format!("{} {}", verdict_word(shown.exit), gate_counts(shown, &lines))
+    format!("{} {}", verdict_word(own_exit(shown)), gate_counts(shown, &lines))
 }
 
 fn headline(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
-    format!("{}  {}\n", paint_verdict(io, shown.exit, verdict_word(shown.exit)), gate_counts(shown, lines))
+    let exit = own_exit(shown);
+    format!("{}  {}\n", paint_verdict(io, exit, verdict_word(exit)), gate_counts(shown, lines))
 }
 
 fn gate_counts(shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
