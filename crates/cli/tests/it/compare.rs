@@ -92,6 +92,15 @@ fn verdicts_are_messages_beside_a_report_in_a_file() {
 }
 
 #[test]
+fn the_next_command_shows_a_case_that_got_worse() {
+    let folder = TestFolder::with_minimal();
+    let good = stored_run(&folder, &["--subject", "reference"]);
+    let ran = folder.run(&["run", "--subject", "echo", "--against", &good]).assert_exit(1);
+    let next = ran.stdout.lines().find_map(|line| line.strip_prefix("next: bardo-eval ")).unwrap_or_default();
+    assert!(next.starts_with("show ") && next.contains(&format!(" --diff {good} ")), "{}", ran.stdout);
+}
+
+#[test]
 fn the_first_line_of_a_compared_run_is_its_own_verdict() {
     let folder = TestFolder::with_minimal();
     let other = stored_run(&folder, &["--subject", "reference", "--suite", "behavior"]);

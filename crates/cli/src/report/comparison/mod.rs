@@ -3,7 +3,7 @@
 mod gate_changes;
 pub(super) mod json;
 pub(super) mod markdown;
-mod show_commands;
+pub(super) mod show_commands;
 pub(super) mod text;
 
 use crate::args::{FailOn, ReportFormat};

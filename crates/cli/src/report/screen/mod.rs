@@ -25,7 +25,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
         // Shows the differences only; `score` prints everything else.
         text.push_str(&changed::text(io, shown));
         text.push_str(&comparison::text::render(io, &compared));
-        text.push_str(&next(io, shown, &[]));
+        text.push_str(&next_after(io, comparison::show_commands::first_worse_command(io, &compared), shown));
         return text;
     }
     text.push_str(&changed::text(io, shown));
@@ -95,6 +95,14 @@ fn gate_counts(shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
     format!("{}: {missed} missed, {unknown} without evidence, {met} met", escape_control(&subjects.join(", ")))
 }
 
+/// Returns the command that shows the first case that got worse, else a failed one, and the one that shows everything.
+fn next_after(io: &CliOutput, worse: Option<String>, shown: &RunReport<'_>) -> String {
+    match worse {
+        Some(command) => format!("next: {}\n{}", io.paint.strong(&command), further(io, shown)),
+        None => next(io, shown, &[]),
+    }
+}
+
 /// Returns the command that shows the worst case, and the one that shows everything.
 fn next(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
     let mut text = String::new();
@@ -105,6 +113,12 @@ fn next(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String
         let show = format!("bardo-eval show {}{run}{}", shell_quoted(case), io.workspace_flag());
         text.push_str(&format!("next: {}\n", io.paint.strong(&show)));
     }
+    text + &further(io, shown)
+}
+
+/// Returns the commands that show changes since the baseline, and everything of the run.
+fn further(io: &CliOutput, shown: &RunReport<'_>) -> String {
+    let mut text = String::new();
     if let Some(run) = shown.run.filter(|_| shown.baseline) {
         let diff = format!("bardo-eval golden diff {run}{}{}", shown.store_flag, io.workspace_flag());
         text.push_str(&format!("what changed since the baseline: {}\n", io.paint.strong(&diff)));
