@@ -7,10 +7,12 @@ use super::show_commands::show_command;
 use super::text::p_text;
 use super::{
     ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, left_out_note, newly_missed_note, sides, verdict_limit,
+    verdict_reason,
 };
 use crate::args::FailOn;
 use crate::io::CliOutput;
 use campaign::SubjectComparison;
+use present::changed_values::changed_values;
 use score::pairing::{ChangeVerdict, FlipDirection, PairedSlice};
 
 /// Rows of gates before the folded part.
@@ -27,7 +29,13 @@ fn one(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_
     let gates = gate_changes(&compared.result.slices);
     let is_changed = |verdict| matches!(verdict, ChangeVerdict::Regression | ChangeVerdict::Improvement);
     let mut head = vec![
-        format!("### {}: {}{}", headline.word(), escape_cell(&sides(compared)), verdict_limit(shown)),
+        format!(
+            "### {}{}: {}{}",
+            headline.word(),
+            escape_cell(&verdict_reason(compared, shown.fail_on)),
+            escape_cell(&sides(compared)),
+            verdict_limit(shown)
+        ),
         String::new(),
         "| | before | after | worse | better | verdict |".to_owned(),
         "|---|---|---|---|---|---|".to_owned(),
@@ -43,12 +51,11 @@ fn one(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_
 }
 
 fn row(name: &str, slice: &PairedSlice) -> String {
-    let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
     let verdict = match slice.verdict {
         ChangeVerdict::Regression => "**regression**",
         ChangeVerdict::Improvement | ChangeVerdict::Tied | ChangeVerdict::NotEnoughData => slice.verdict.word(),
     };
-    let (before, after, counts) = (shown(slice.before), shown(slice.after), slice.counts);
+    let ([before, after], counts) = (changed_values(slice.before, slice.after), slice.counts);
     format!("| {} | {before} | {after} | {} | {} | {verdict}{} |", escape_cell(name), counts.worse, counts.better, newly_missed_note(slice))
 }
 
@@ -69,13 +76,11 @@ fn folded(io: &CliOutput, compared: &SubjectComparison, store_flag: &str) -> Str
     let mut text = "<details><summary>All slices, flipped cases and commands</summary>\n\n".to_owned();
     text.push_str("| gate | slice | before | after | worse | better | p | verdict |\n|---|---|---|---|---|---|---|---|\n");
     for slice in &compared.result.slices {
-        let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+        let [before, after] = changed_values(slice.before, slice.after);
         text.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {before} | {after} | {} | {} | {} | {} |\n",
             escape_cell(slice.gate.as_deref().unwrap_or_default()),
             escape_cell(&slice.slice),
-            shown(slice.before),
-            shown(slice.after),
             slice.counts.worse,
             slice.counts.better,
             p_text(slice.adjusted),

@@ -10,6 +10,7 @@ use crate::args::{FailOn, ReportFormat};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use campaign::{SideFacts, SideSource, SubjectComparison};
+use gate_changes::{GateChange, gate_changes};
 use score::pairing::{ChangeVerdict, PairedSlice};
 
 /// Comparisons with everything that reports show.
@@ -38,7 +39,7 @@ pub(super) fn comparison_lines(shown: &ComparisonReport<'_>) -> Vec<String> {
     let line = |compared: &SubjectComparison| {
         let word = ComparisonHeadline::of(compared, shown.fail_on).word().to_uppercase();
         let (sides, limit) = (super::escape_control(&sides(compared)).to_string(), verdict_limit(shown));
-        format!("{word}  {sides}{limit}; {}", paired_text(compared))
+        format!("{word}{}  {sides}{limit}; {}", verdict_reason(compared, shown.fail_on), paired_text(compared))
     };
     shown.comparisons.iter().map(line).collect()
 }
@@ -84,6 +85,10 @@ impl ComparisonHeadline {
         }
     }
 
+    fn is_verdict(self, verdict: ChangeVerdict) -> bool {
+        self == Self::Verdict(verdict)
+    }
+
     fn word(self) -> &'static str {
         match self {
             Self::Verdict(verdict) => verdict.word(),
@@ -93,9 +98,37 @@ impl ComparisonHeadline {
     }
 }
 
+/// Returns the gates that decide a headline which the cases as a whole do not explain, as in " in information_diversity (still met)".
+fn verdict_reason(compared: &SubjectComparison, fail_on: Option<FailOn>) -> String {
+    let headline = ComparisonHeadline::of(compared, fail_on);
+    let cases = &compared.result.cases;
+    let decides = |gate: &GateChange<'_>| match headline {
+        ComparisonHeadline::Verdict(ChangeVerdict::Regression | ChangeVerdict::Improvement) => headline.is_verdict(gate.verdict),
+        ComparisonHeadline::Worse => gate.worst.counts.worse > 0 || gate.is_newly_missed,
+        ComparisonHeadline::Verdict(ChangeVerdict::Tied | ChangeVerdict::NotEnoughData) | ComparisonHeadline::NothingWorse => false,
+    };
+    if headline.is_verdict(cases.verdict) || (headline == ComparisonHeadline::Worse && cases.counts.worse > 0) {
+        return String::new();
+    }
+    let gates: Vec<GateChange<'_>> = gate_changes(&compared.result.slices).into_iter().filter(decides).collect();
+    let Some(first) = gates.first() else { return String::new() };
+    let state = match (headline, first.worst) {
+        (ComparisonHeadline::Verdict(ChangeVerdict::Improvement), _) => "",
+        (_, slice) if slice.is_newly_missed && slice.after.is_some() => " (was met, is missed)",
+        (_, slice) if slice.is_newly_missed => " (was met, has no evidence)",
+        (_, slice) if slice.is_met => " (still met)",
+        _ => " (missed before, too)",
+    };
+    let more = gates.iter().map(|gate| 1 + gate.repeated).sum::<usize>() - 1;
+    let more = if more > 0 { format!(" and {}", model::count(more, "more gate")) } else { String::new() };
+    format!(" in {}{state}{more}", super::escape_control(first.gate))
+}
+
 /// Returns that a slice was met before and is not any more; empty for others.
 fn newly_missed_note(slice: &PairedSlice) -> &'static str {
     match (slice.is_newly_missed, slice.after) {
+        (false, None) if slice.is_unselected => "; not exercised in this selection",
+        (true, None) if slice.is_unselected => "; was met, not exercised in this selection",
         (false, _) => "",
         (true, Some(_)) => "; was met, is missed",
         (true, None) => "; was met, has no evidence",

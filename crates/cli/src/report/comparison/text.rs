@@ -7,11 +7,12 @@ use super::gate_changes::{GateChange, gate_changes};
 use super::show_commands::show_command;
 use super::{
     ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, left_out_note, newly_missed_note, paired_text, sides,
-    verdict_limit,
+    verdict_limit, verdict_reason,
 };
 use crate::args::FailOn;
 use crate::io::CliOutput;
 use campaign::SubjectComparison;
+use present::changed_values::changed_values;
 use score::pairing::{ChangeVerdict, FlipDirection, FlipGroup, FlippedCase, PairedSlice, RunNoise};
 use std::collections::HashSet;
 
@@ -62,7 +63,10 @@ fn headline(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonRepo
         ComparisonHeadline::NothingWorse => word,
     };
     let (sides, limit) = (escape_control(&sides(compared)), verdict_limit(shown));
-    format!("{word}  {sides}{limit}\n{}\n", paired_text(compared))
+    let reason = verdict_reason(compared, shown.fail_on);
+    // The sides follow on a line of their own if a reason leaves no room for them.
+    let gap = if reason.is_empty() { "  " } else { "\n" };
+    format!("{word}{reason}{gap}{sides}{limit}\n{}\n", paired_text(compared))
 }
 
 fn paint(io: &CliOutput, verdict: ChangeVerdict, text: &str) -> String {
@@ -99,8 +103,8 @@ fn rows(io: &CliOutput, compared: &SubjectComparison, gates: &[GateChange<'_>], 
 }
 
 fn row(io: &CliOutput, name: &str, slice: &PairedSlice, note: &str) -> Vec<PaintedCell> {
-    let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
-    let values = format!("{:>5} → {:>5}", shown(slice.before), shown(slice.after));
+    let [before, after] = changed_values(slice.before, slice.after);
+    let values = format!("{before:>5} → {after:>5}");
     let (worse, better) = (slice.counts.worse, slice.counts.better);
     let verdict = format!("{}: {worse} worse, {better} better{}{note}", slice.verdict.word(), newly_missed_note(slice));
     let name = PaintedCell::new(escape_control(name), |text| paint(io, slice.verdict, text));
