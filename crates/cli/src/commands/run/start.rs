@@ -59,7 +59,8 @@ fn run_request(
     changed: Option<&ChangedSelection>,
 ) -> Result<RunRequest, RunStop> {
     let changed = changed.map(|changed| changed.cases.iter().map(|(case, _)| case.clone()).collect()).unwrap_or_default();
-    let failed = if args.last_failed { last_failed::last_failed_cases(&args.store.store, workspace)? } else { vec![] };
+    let cases =
+        if args.last_failed { last_failed::last_failed_cases(&args.store.store, workspace, &args.case)? } else { args.case.clone() };
     let case_files = read_case_files(args)?;
     let selection = CaseSelection {
         tier: args.tier,
@@ -67,7 +68,7 @@ fn run_request(
         profiles: args.profile.clone(),
         agents: args.agent.clone(),
         skills: args.skill.clone(),
-        cases: [args.case.clone(), failed, changed].concat(),
+        cases: [cases, changed].concat(),
         tags: args.tag.clone(),
     };
     Ok(RunRequest {
