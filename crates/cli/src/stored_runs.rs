@@ -54,9 +54,9 @@ pub(crate) struct OtherTrials {
 }
 
 impl OpenedRun {
-    /// Returns the short form of the run id.
+    /// Returns the short form of the run id, as lists and comparisons print it. The hash of the record names the run, too.
     pub(crate) fn short_id(&self) -> &str {
-        self.run.short_id()
+        self.run.short_run_id()
     }
 
     /// Returns the version of the workspace that the run was planned from, if it had one.

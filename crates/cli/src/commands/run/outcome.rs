@@ -226,7 +226,7 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
         started: handle.started(),
         elapsed: Some(elapsed),
         store_flag: args.store.store_flag(),
-        show_flags: is_stored.then(|| args.store.show_flags(handle.name(summary))),
+        show_flags: is_stored.then(|| args.store.show_flags(handle.short_id())),
         spent: handle.spent(),
         undecided_without_judge: prepared.plan().undecided_without_judge(),
         left_out: prepared.plan().left_out(),
