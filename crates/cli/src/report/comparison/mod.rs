@@ -210,3 +210,78 @@ fn cases_advice(compared: &SubjectComparison, fail_on: Option<FailOn>) -> Option
         format!("{paired} cannot show a drop of 20 points; {} would{remedy}", counts.cases_needed())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use campaign::{SideFacts, SideSource};
+    use model::Money;
+    use score::pairing::{PairCounts, RunComparison, RunNoise};
+    use std::time::Duration;
+
+    fn slice(gate: Option<&str>, verdict: ChangeVerdict) -> PairedSlice {
+        PairedSlice {
+            gate: gate.map(str::to_owned),
+            slice: "pooled".to_owned(),
+            before: Some(0.4),
+            after: Some(0.3),
+            counts: PairCounts { better: 1, worse: 0, same: 4 },
+            p_value: 1.0,
+            adjusted: 1.0,
+            verdict,
+            is_newly_missed: false,
+            is_met: true,
+            is_unselected: false,
+            worse: vec![],
+        }
+    }
+
+    fn compared(cases: ChangeVerdict, slices: Vec<PairedSlice>) -> SubjectComparison {
+        let side = SideFacts {
+            source: SideSource::Run(None),
+            subject: "a".to_owned(),
+            noise: RunNoise::None,
+            trials: 5,
+            gone: 0,
+            unplayed: 0,
+            spent: Money::ZERO,
+            wall: Duration::ZERO,
+        };
+        let result = RunComparison {
+            cases: slice(None, cases),
+            slices,
+            flips: vec![],
+            only_before: 0,
+            only_after: 0,
+            changed_cases: vec![],
+            without_result: vec![],
+            unplayed: vec![],
+            never_judged: 0,
+        };
+        SubjectComparison { before: side.clone(), after: side, noise: RunNoise::None, result }
+    }
+
+    #[test]
+    fn a_headline_names_the_gate_that_explains_it() {
+        let of = |cases, slices: &[PairedSlice]| verdict_reason(&compared(cases, slices.to_vec()), Some(FailOn::Regression));
+        let diversity = slice(Some("diversity"), ChangeVerdict::Regression);
+        assert_eq!(of(ChangeVerdict::Tied, std::slice::from_ref(&diversity)), " in diversity (still met)");
+        let missed = PairedSlice { is_newly_missed: true, is_met: false, before: Some(0.9), ..diversity.clone() };
+        assert_eq!(of(ChangeVerdict::Tied, &[missed]), " in diversity (was met, is missed)");
+        let pace = PairedSlice { before: Some(0.8), ..slice(Some("pace"), ChangeVerdict::Regression) };
+        assert_eq!(of(ChangeVerdict::Tied, &[diversity.clone(), pace]), " in diversity (still met) and 1 more gate");
+        assert_eq!(of(ChangeVerdict::Regression, &[diversity]), "", "the cases explain it");
+        assert_eq!(of(ChangeVerdict::Tied, &[slice(Some("diversity"), ChangeVerdict::Tied)]), "");
+        let better = slice(Some("diversity"), ChangeVerdict::Improvement);
+        assert_eq!(of(ChangeVerdict::Tied, &[better]), " in diversity");
+    }
+
+    #[test]
+    fn a_gate_without_readings_in_a_selection_was_not_missed() {
+        let unselected = PairedSlice { after: None, is_met: false, is_unselected: true, ..slice(Some("a"), ChangeVerdict::NotEnoughData) };
+        assert_eq!(newly_missed_note(&unselected), "; not exercised in this selection");
+        let met = PairedSlice { is_newly_missed: true, ..unselected };
+        assert_eq!(newly_missed_note(&met), "; was met, not exercised in this selection");
+        assert_eq!(newly_missed_note(&PairedSlice { is_unselected: false, ..met }), "; was met, has no evidence");
+    }
+}
