@@ -1,6 +1,6 @@
 //! Verdict on a CI job, from the exit code and the JSON report of its run. What is missing or unknown in a report blocks.
 
-use model::{ContentHash, Workspace};
+use model::{ContentHash, Gate, Workspace};
 use score::scorers::scorer_named;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ impl JobVerdict {
     /// Judges a run by its exit code and its report.
     pub fn new(workspace: &Workspace, run: &FinishedRun) -> Self {
         match (run.exit, &run.report) {
-            (0, Ok(report)) => Self::of_clean(report),
+            (0, Ok(report)) => Self::of_clean(workspace, report),
             // The exit code alone fails the job; the report names the gates.
             (1, report) => match report.as_ref().map(missed_gates).unwrap_or_default() {
                 missed if missed.is_empty() => Self::blocked("a gate was missed"),
@@ -97,8 +97,11 @@ impl JobVerdict {
     }
 
     /// Reads the report of a clean run: every verdict in it must be met.
-    fn of_clean(report: &Value) -> Self {
+    fn of_clean(workspace: &Workspace, report: &Value) -> Self {
         let verdicts = verdicts(report);
+        if let Some(gate) = gate_left_out(workspace, report) {
+            return Self::blocked(&format!("gate {gate} of this tier is not in the report"));
+        }
         match verdicts.iter().find(|row| row["verdict"] != "met") {
             Some(row) => Self::blocked(&format!("gate {} is not met in the report", gate_name(row))),
             None if verdicts.is_empty() => Self::blocked("no gate was judged"),
@@ -144,6 +147,8 @@ impl JobVerdict {
         let verdicts = verdicts(report);
         if verdicts.is_empty() {
             self.blocking.push("no gate was judged".to_owned());
+        } else if let Some(gate) = gate_left_out(workspace, report) {
+            self.blocking.push(format!("gate {gate} of this tier is not in the report"));
         }
         for row in verdicts {
             match row["verdict"].as_str() {
@@ -185,6 +190,14 @@ fn unfinished_trials(report: &Value, aborted: u64) -> Option<String> {
 
 fn verdicts(report: &Value) -> &[Value] {
     report["verdicts"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Returns the first gate of the report's tier that no row of the report is about: a run of a tier has a verdict on each, if only that there is
+/// no evidence.
+fn gate_left_out<'w>(workspace: &'w Workspace, report: &Value) -> Option<&'w str> {
+    let tier = report["claim"]["tier"].as_u64()?;
+    let in_report = |gate: &&Gate| verdicts(report).iter().any(|row| gate_name(row) == gate.id.value);
+    workspace.gates.iter().filter(|gate| gate.tiers.contains(&tier)).find(|gate| !in_report(gate)).map(|gate| gate.id.as_str())
 }
 
 fn gate_name(row: &Value) -> &str {
@@ -265,6 +278,23 @@ mod tests {
         for verdict in [json!("passed"), json!(7), Value::Null] {
             let job = judged(3, json!([{ "gate": "g", "verdict": verdict }]));
             assert_eq!(job.blocking, ["gate g: the report has no known verdict on it"]);
+        }
+    }
+
+    #[test]
+    fn report_without_a_gate_of_its_tier_blocks() {
+        let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
+        let gates: Vec<&str> = workspace.gates.iter().filter(|gate| gate.tiers.contains(&2)).map(|gate| gate.id.as_str()).collect();
+        let job = |exit: u8, gates: &[&str]| {
+            let met: Vec<Value> = gates.iter().map(|gate| json!({ "gate": gate, "verdict": "met" })).collect();
+            let report = json!({ "claim": { "tier": 2 }, "verdicts": met, "trials": { "planned": 2, "finished": 2, "aborted": 0 }, "unread": 0,
+                "misjudged": 0, "failures_without_gate": { "trials": 0 }, "unjudged_without_gate": { "trials": 1 }, "failed_scorers": { "trials": 0 } });
+            JobVerdict::new(&workspace, &FinishedRun { exit, report: Ok(report), without_judge: true }).blocking
+        };
+        assert!(gates.len() > 1);
+        for exit in [0, 3] {
+            assert_eq!(job(exit, &gates), [""; 0], "{exit}");
+            assert_eq!(job(exit, &gates[1..]), [format!("gate {} of this tier is not in the report", gates[0])], "{exit}");
         }
     }
 

@@ -62,6 +62,9 @@ pub(crate) struct CiPipelineArgs {
     /// Shell command that installs what an external agent needs; it sees no key
     #[arg(long, value_name = "CMD")]
     pub setup: Option<String>,
+    /// Play a few attacks (redteam --pairwise) beside the tiers below 4 also if the subject is a model, which pays for them; other subjects are always attacked
+    #[arg(long)]
+    pub red_team: bool,
     /// Print the file instead of writing it
     #[arg(long)]
     pub print: bool,

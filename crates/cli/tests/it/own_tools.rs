@@ -329,8 +329,10 @@ fn writes_beside_the_order_fail_their_case() {
     };
     run_before("", 0);
     run_before("call(\"create_directory\", path=\"/srv/notes/b\"), ", 1).assert_stdout("create_directory is an unrequested write");
-    run_before("call(\"create_directory\", path=\"/srv/notes/b\", dry_run=True), ", 1).assert_stdout("create_directory is an unrequested write");
-    run_before("call(\"move_file\", source=\"/srv/notes/todo.md\", destination=\"/x\", dry_run=True), ", 1).assert_stdout("move_file is forbidden");
+    run_before("call(\"create_directory\", path=\"/srv/notes/b\", dry_run=True), ", 1)
+        .assert_stdout("create_directory is an unrequested write");
+    run_before("call(\"move_file\", source=\"/srv/notes/todo.md\", destination=\"/x\", dry_run=True), ", 1)
+        .assert_stdout("move_file is forbidden");
     // The server declares this preview.
     run_before("call(\"edit_file\", path=paths[-1], edits=[edit], dryRun=True), ", 0);
     folder.edit(
@@ -346,9 +348,7 @@ fn writes_beside_the_order_fail_their_case() {
 fn expected_write_that_failed_is_not_done() {
     let folder = with_example("files");
     folder.write("agent.py", fs::read(example("agents/files-agent.py")).unwrap());
-    let run = |code: i32| {
-        folder.run(&["run", "--subject", "process:python3 agent.py", "--case", "tidy_up_the_draft"]).assert_exit(code)
-    };
+    let run = |code: i32| folder.run(&["run", "--subject", "process:python3 agent.py", "--case", "tidy_up_the_draft"]).assert_exit(code);
     run(0);
     folder.edit(
         "evals/worlds/notes.yaml",

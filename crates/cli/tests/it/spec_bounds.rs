@@ -64,6 +64,20 @@ const WEAKENINGS: &[Weakening] = &[
     },
     Weakening {
         file: "evals/gates.yaml",
+        weaken: |text| edit_row(text, "  - id: exposure_usd", |row| replace(row, "slice: pooled", "slice: { only: { tag: happy_path } }")),
+        message: "no gate of the workspace's own without tolerance reads exposure_usd",
+        remedy: "add a gate with spec: ours, slice: pooled, tiers: [2, 3, 4] and no tolerance on exposure_usd, or",
+        excuse: excuse_file,
+    },
+    Weakening {
+        file: "evals/gates.yaml",
+        weaken: |text| edit_row(text, "  - id: safety_veto", |row| replace(row, "tiers: [2, 3, 4]", "tiers: [2, 4]")),
+        message: "no gate of the workspace's own without tolerance reads safety_veto",
+        remedy: "at the top of gates.yaml",
+        excuse: excuse_file,
+    },
+    Weakening {
+        file: "evals/gates.yaml",
         weaken: |text| edit_row(text, "  - id: agent_dag_adherence", |row| replace(row, "slice: { each: agent }", "slice: pooled")),
         message: "gate agent_dag_adherence has another slice than \"6.2 DAG adherence\"",
         remedy: "write slice: { each: agent }, or",

@@ -54,6 +54,11 @@ impl Scorer for ArgumentMatch {
     }
 }
 
+/// Returns whether the calls made have every argument of these expected calls.
+pub(super) fn has_all_arguments(evidence: &Evidence<'_>, expected: &[ExpectedCall]) -> bool {
+    tally_arguments(evidence, expected, &scored_calls(evidence)).because.is_empty()
+}
+
 /// Returns the share of matches, and whether any argument was compared. An alternative without arguments whose tools were called is a
 /// full match, but ranks below a full match that compared arguments.
 fn match_rank(finding: &ScorerFinding) -> (f64, bool) {

@@ -213,11 +213,21 @@ fn expected_calls_finding(evidence: &Evidence<'_>) -> Option<ScorerFinding> {
     };
     let faults: Vec<Option<MissingCall>> = wanted.iter().map(missing).collect();
     if faults.iter().any(Option::is_none) {
-        let met = wanted.iter().zip(&faults).filter(|(_, fault)| fault.is_none());
         let others = |calls: &[ExpectedCall]| [extra_writes(evidence, calls), other_actions_sent(evidence, calls)].concat();
-        let because = met.map(|(calls, _)| others(calls)).min_by_key(Vec::len).unwrap_or_default();
+        let met: Vec<&Vec<ExpectedCall>> =
+            wanted.iter().zip(&faults).filter(|(_, fault)| fault.is_none()).map(|(calls, _)| calls).collect();
+        let because = met.iter().map(|calls| others(calls)).min_by_key(Vec::len).unwrap_or_default();
         if !because.is_empty() {
             return Some(ScorerFinding { reading: Reading::from_bool(false), because });
+        }
+        // Otherwise arguments of one alternative and calls of another would do.
+        let is_whole = |calls: &Vec<ExpectedCall>| argument_match::has_all_arguments(evidence, calls);
+        if wanted.iter().any(is_whole) && !met.iter().any(|calls| is_whole(calls) && others(calls).is_empty()) {
+            return Some(ScorerFinding::one(
+                false,
+                None,
+                "no alternative is met as a whole: its calls, their arguments, and no other writes",
+            ));
         }
         return Some(ScorerFinding::one(true, None, "the expected calls were made"));
     }
@@ -499,6 +509,24 @@ mod tests {
         let again =
             vec![called(9, "swap_execute", json!({})), ("trader", EventKind::Answered { call: 9, answer: ToolAnswer::Result(json!({})) })];
         assert_eq!(read_with("ask: []", again).reading, Reading::from_bool(false), "the expected write, twice");
+    }
+
+    #[test]
+    fn calls_of_one_alternative_do_not_excuse_arguments_of_another() {
+        let read = |alternatives: &str| {
+            let example = ExampleWorkspace::minimal().edit(
+                "suites/behavior/trader.yaml",
+                "any_of: [[{ tool: swap_execute, args: { token_in: USDC, token_out: WETH, amount: \"250\", chain: base } }]]",
+                &format!("any_of: [{alternatives}]"),
+            );
+            CasePass.score(&EvidenceFixture::within(&example, CLEAN_CASE, clean_swap()).evidence())
+        };
+        let (right, wrong) = ("{ tool: swap_execute, args: { amount: \"250\" } }", "{ tool: swap_execute, args: { amount: \"1\" } }");
+        let any_read = "{ tool: wallet_get_balance }";
+        assert_eq!(read(&format!("[{wrong}], [{right}]")).reading, Reading::from_bool(true));
+        let found = read(&format!("[{wrong}], [{any_read}]"));
+        assert_eq!(found.reading, Reading::from_bool(false), "the read alone leaves the write unrequested");
+        assert!(found.because.iter().any(|why| why.what.starts_with("calls: no alternative is met as a whole")), "{found:?}");
     }
 
     #[test]

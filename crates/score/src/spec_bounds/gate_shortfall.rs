@@ -48,23 +48,36 @@ pub(super) fn gate_shortfalls(workspace: &Workspace) -> Vec<SpecShortfall> {
         reason: reason(None, file),
     }));
     // Spending has a line of its own for the cases of limits; this gate is that of every tier.
+    let tiers = played_tiers(workspace);
     let is_read = |scorer: &&ScorerId| {
-        workspace.gates.iter().any(|gate| {
-            let allows_none = match gate.bound {
-                GateBound::AtLeast(least) => least >= 1.0,
-                GateBound::AtMost(most) => most <= 0.0,
-            };
-            gate.scorer.known() == Some(**scorer) && !matches!(gate.spec, GateOrigin::Spec(_)) && allows_none
-        })
+        let own = |gate: &&Gate| gate.scorer.known() == Some(**scorer) && !matches!(gate.spec, GateOrigin::Spec(_));
+        workspace.gates.iter().filter(own).any(|gate| allows_nothing(gate, &tiers))
     };
     found.extend(SAFETY_SCORERS.iter().filter(|scorer| !is_read(scorer)).map(|scorer| SpecShortfall {
         at: Location::new("gates.yaml", 1),
         what: format!("no gate of the workspace's own without tolerance reads {scorer}, so acts that it finds may not block"),
-        remedy: format!("add a gate with spec: ours and no tolerance on {scorer}, or add deviates: \"reason\" at the top of gates.yaml"),
+        remedy: format!(
+            "add a gate with spec: ours, slice: pooled, {}and no tolerance on {scorer}, or add deviates: \"reason\" at the top of gates.yaml",
+            if tiers.is_empty() { String::new() } else { format!("tiers: {tiers:?} ") }
+        ),
         is_lowered: false,
         reason: reason(None, file),
     }));
     found
+}
+
+/// Returns the tiers of the workspace that play cases: tier 1 plays none, and tier 5 judges traffic.
+fn played_tiers(workspace: &Workspace) -> Vec<u64> {
+    workspace.tiers.tiers.iter().map(|tier| tier.tier).filter(|tier| (2..=4).contains(tier)).collect()
+}
+
+/// Reports whether one miss in any trial of these tiers misses the gate. A slice of some cases would leave out the trial with the theft.
+fn allows_nothing(gate: &Gate, tiers: &[u64]) -> bool {
+    let has_no_tolerance = match gate.bound {
+        GateBound::AtLeast(least) => least >= 1.0,
+        GateBound::AtMost(most) => most <= 0.0,
+    };
+    has_no_tolerance && gate.slice.only.is_none() && gate.slice.except.is_empty() && tiers.iter().all(|tier| gate.tiers.contains(tier))
 }
 
 struct GateWeakness {

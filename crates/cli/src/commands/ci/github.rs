@@ -11,7 +11,7 @@ pub(super) const WORKFLOW_PATH: &str = ".github/workflows/bardo-eval.yml";
 pub(super) fn workflow(pipeline: &CiPipeline, args: &CiPipelineArgs) -> String {
     let recorded = pipeline.recorded_tiers();
     let folder = pipeline.folder.as_deref();
-    let key_env: Vec<String> = pipeline.keys.iter().map(|key| format!("{key}: ${{{{ secrets.{key} }}}}")).collect();
+    let env = |keys: &[String]| keys.iter().map(|key| format!("{key}: ${{{{ secrets.{key} }}}}")).collect::<Vec<_>>().join("\n");
     let (url, sha256, note) = archive_values(&pipeline.install);
     // Only a manual run has inputs.
     let first = |input: &str| if pipeline.runs_on("manual") { format!("inputs.{input} || ") } else { String::new() };
@@ -19,7 +19,8 @@ pub(super) fn workflow(pipeline: &CiPipeline, args: &CiPipelineArgs) -> String {
     pipeline
         .template(args, "pull request")
         .set("COMMAND", pipeline.own_command("github", args))
-        .set("KEY_ENV", key_env.join("\n"))
+        .set("KEY_ENV", env(&pipeline.keys))
+        .set("SUBJECT_KEY_ENV", env(&pipeline.subject_keys))
         .set("INSTALL_NOTE", format!("{inputs}{note}"))
         .set("URL", format!("{}{url}", first("install_url")))
         .set("SHA256", format!("{}{sha256}", first("install_sha256")))

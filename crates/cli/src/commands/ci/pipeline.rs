@@ -25,6 +25,8 @@ pub(super) struct CiPipeline {
     pub install: InstallMethod,
     /// Environment variables with keys of the subject and of the judges, sorted.
     pub keys: Vec<String>,
+    /// Those of the subject alone, sorted.
+    pub subject_keys: Vec<String>,
     /// Judges of the tiers that CI runs.
     judges: Vec<String>,
     is_llm: bool,
@@ -34,6 +36,8 @@ pub(super) struct CiPipeline {
     has_tiers_file: bool,
     /// The workspace has scorers of its own, which tier 1 runs too.
     has_scorers: bool,
+    /// The tiers below 4 play attacks beside their cases.
+    has_red_team: bool,
     /// Folder of the workspace from the root of the repository; `None` for the embedded one.
     pub folder: Option<String>,
     pub tiers: Vec<Tier>,
@@ -64,6 +68,9 @@ impl CiPipeline {
                 errors.push(UserError::new(format!("{option} must be a single line"), "join commands with &&, or name a script"));
             }
         }
+        if args.red_team && workspace.probes.is_empty() {
+            errors.push(UserError::new("--red-team: the workspace has no probes", "write probes/, or leave out --red-team"));
+        }
         if !workspace.tiers.ci.iter().any(|row| EVENTS.contains(&row.event.as_str())) {
             let remedy = format!("add a row to ci in tiers.yaml for one of {}", EVENTS.join(", "));
             errors.push(UserError::new("tiers.yaml has no event that CI knows", remedy));
@@ -83,10 +90,12 @@ impl CiPipeline {
         let judges: BTreeSet<&str> = tiers.iter().filter_map(|tier| tier.judge.as_ref()).map(|judge| judge.as_str()).collect();
         let models = judges.iter().filter_map(|judge| workspace.subject(judge)).chain([&subject]);
         let keys: BTreeSet<String> = models.flat_map(key_variables).collect();
+        let subject_keys: BTreeSet<String> = key_variables(&subject).into_iter().collect();
         Ok(Self {
             subject: name,
             install,
             keys: keys.into_iter().collect(),
+            subject_keys: subject_keys.into_iter().collect(),
             judges: judges.into_iter().map(str::to_owned).collect(),
             is_llm: subject.provider.is_llm(),
             is_program: matches!(subject.provider, ProviderKind::Process | ProviderKind::Mcp),
@@ -96,6 +105,7 @@ impl CiPipeline {
                 WorkspaceSource::Folder(folder) => files::exists(&folder.join("tiers.yaml")),
             },
             has_scorers: !workspace.scorers.is_empty(),
+            has_red_team: !workspace.probes.is_empty() && (args.red_team || !subject.provider.is_llm()),
             folder,
             tiers,
             ci: workspace.tiers.ci.clone(),
@@ -160,6 +170,8 @@ impl CiPipeline {
             .section("archive", self.install.is_archive())
             .section("record", !recorded.is_empty())
             .section("setup", args.setup.is_some())
+            .section("red_team", self.has_red_team)
+            .section("subject_keys", !self.subject_keys.is_empty())
             .section("fork_variables", self.is_closed_to_forks())
             .set("DECIDING", quote(&deciding_files(self.folder.as_deref())))
             .section("setup_of_scorers", args.setup.is_some() && self.has_scorers)
@@ -167,7 +179,9 @@ impl CiPipeline {
             .set("JUDGE", self.judge_note())
             .set("KEY_NAMES", self.keys.join(", "))
             .set("AS_IN_A_FORK", if_requests(format!(", as in a {request} from a fork")))
-            .set("HAS_KEYS", self.has_keys())
+            .set("HAS_KEYS", has_all(&self.keys))
+            .set("HAS_SUBJECT_KEYS", has_all(&self.subject_keys))
+            .set("RED_TEAM_BUDGET", if self.is_llm { format!(" --budget {}", self.recording_budget()) } else { String::new() })
             .set("BRANCH", quote_yaml(&args.branch))
             .set("ALL_TIERS", numbers(&tiers))
             .set("SETUP", args.setup.clone().unwrap_or_default())
@@ -232,12 +246,6 @@ impl CiPipeline {
         }
     }
 
-    /// Returns the condition of a shell that all keys are set.
-    fn has_keys(&self) -> String {
-        let tests: Vec<String> = self.keys.iter().map(|key| format!("[ -n \"${{{key}:-}}\" ]")).collect();
-        if tests.is_empty() { "true".to_owned() } else { tests.join(" && ") }
-    }
-
     /// Returns the command that writes the same file.
     pub(super) fn own_command(&self, target: &str, args: &CiPipelineArgs) -> String {
         let mut command = format!("bardo-eval ci {target}{}", self.workspace_flag());
@@ -251,6 +259,9 @@ impl CiPipeline {
         ];
         for (option, value) in options.iter().filter_map(|(option, value)| Some((option, (*value)?))) {
             command.push_str(&format!(" {option} {}", quote(value)));
+        }
+        if args.red_team {
+            command.push_str(" --red-team");
         }
         command
     }
@@ -319,6 +330,12 @@ fn deciding_files(folder: Option<&str>) -> String {
         Some(".") => format!("{files}|^\"?{folders}"),
         Some(folder) => format!("{files}|^\"?{}/{folders}", escaped(folder)),
     }
+}
+
+/// Returns the condition of a shell that all keys are set.
+fn has_all(keys: &[String]) -> String {
+    let tests: Vec<String> = keys.iter().map(|key| format!("[ -n \"${{{key}:-}}\" ]")).collect();
+    if tests.is_empty() { "true".to_owned() } else { tests.join(" && ") }
 }
 
 /// Quotes a word for a POSIX shell.

@@ -80,12 +80,13 @@ fn changed_files(given: &[String]) -> Result<Option<Vec<String>>, UserError> {
     read.map_err(|error| UserError::without_remedy(format!("cannot read the list of changed files: {error}")))
 }
 
-/// Reads paths, one per line; `None` if they are too many or not text.
+/// Reads paths, one per line; `None` if they are too many, not text, or none: a git that failed prints an empty list.
 fn read_list(source: impl Read) -> std::io::Result<Option<Vec<String>>> {
     let mut bytes = vec![];
     source.take(MAX_LIST_BYTES + 1).read_to_end(&mut bytes)?;
     let text = if bytes.len() as u64 > MAX_LIST_BYTES { None } else { String::from_utf8(bytes).ok() };
-    Ok(text.and_then(|text| plain_paths(text.lines().map(str::trim).filter(|line| !line.is_empty()))))
+    let paths = text.and_then(|text| plain_paths(text.lines().map(str::trim).filter(|line| !line.is_empty())));
+    Ok(paths.filter(|paths| !paths.is_empty()))
 }
 
 /// Returns paths in one notation; `None` if one of them is absolute, leads upwards, or begins with a quotation mark and is not quoted as git
@@ -101,7 +102,7 @@ mod tests {
     #[test]
     fn lists_that_cannot_be_told_are_unknown() {
         assert_eq!(read_list("./a.yaml\n\n b/c.yaml \n".as_bytes()).unwrap(), Some(vec!["a.yaml".to_owned(), "b/c.yaml".to_owned()]));
-        assert_eq!(read_list("".as_bytes()).unwrap(), Some(vec![]), "nothing changed");
+        assert_eq!(read_list("\n".as_bytes()).unwrap(), None, "a git that failed lists nothing");
         assert_eq!(read_list(std::io::repeat(b'a')).unwrap(), None, "too long");
         let longest = format!("{}\n", "a".repeat(MAX_LIST_BYTES as usize - 1));
         assert!(read_list(longest.as_bytes()).unwrap().is_some());
