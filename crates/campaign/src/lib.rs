@@ -79,7 +79,7 @@ pub use selftest::{
 pub use shrink::{CaseSize, MeasuredRate, ShrinkError, ShrinkLimits, ShrunkCase, shrink_alone, shrink_case};
 pub use spec::{
     AttackerSettings, CaseFile, CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec,
-    UnknownChain, UnknownName, glob_match, inline_subject, select,
+    UnknownChain, UnknownName, are_subjects_built_in, glob_match, inline_subject, select,
 };
 pub use summary::{
     AbortedTrial, EarlyStop, FlakyCase, OutcomeCounts, RepeatedTrials, RunSummary, ScorerFailures, StrandedTrials, UnreadFailures,

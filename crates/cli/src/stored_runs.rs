@@ -2,8 +2,8 @@
 
 use crate::io::CliOutput;
 use crate::shell::shell_quoted;
-use campaign::open_existing_store;
-use model::{ContentHash, Score, Transcript, UserError, nearest_name};
+use campaign::{RunSpec, open_existing_store};
+use model::{ContentHash, Score, SuiteKind, Transcript, UserError, nearest_name};
 use store::{AgentOutput, Store, StoreLocation, StoredRun, TrialMatches, TrialPosition};
 
 /// Stored run whose trials are read one by one.
@@ -54,9 +54,9 @@ pub(crate) struct OtherTrials {
 }
 
 impl OpenedRun {
-    /// Returns the short form of the run id.
+    /// Returns the short form of the run id, as lists and comparisons print it. The hash of the record names the run, too.
     pub(crate) fn short_id(&self) -> &str {
-        self.run.short_id()
+        self.run.short_run_id()
     }
 
     /// Returns the version of the workspace that the run was planned from, if it had one.
@@ -145,6 +145,26 @@ pub(crate) fn open_run(location: &StoreLocation, wanted: Option<&str>) -> Result
     let (store, run) = find_run(location, wanted)?;
     store.check_format(&run)?;
     Ok(OpenedRun { store, run })
+}
+
+/// Like [`open_run`], but the last one is the last one with cases of suites: attacks have no baseline.
+pub(crate) fn open_run_of_cases(location: &StoreLocation, wanted: Option<&str>) -> Result<OpenedRun, UserError> {
+    if wanted.is_some() {
+        return open_run(location, wanted);
+    }
+    let store = open_store(location)?;
+    let last = store.runs()?.into_iter().find(|run| !is_of_attacks(run));
+    let absent = || UserError::new(format!("no run of cases in {location}"), "start one with `bardo-eval run`");
+    let run = last.ok_or_else(absent)?;
+    store.check_format(&run)?;
+    Ok(OpenedRun { store, run })
+}
+
+/// Returns whether a run played attacks only.
+fn is_of_attacks(run: &StoredRun) -> bool {
+    let settings = RunSpec::from_stored(&run.settings, None, None).map(|spec| spec.settings.suites);
+    let is_attack = |suite: &String| suite.split('/').next() == Some(SuiteKind::RedTeam.word());
+    settings.is_ok_and(|suites| !suites.is_empty() && suites.iter().all(is_attack))
 }
 
 /// Like [`open_run`], also for runs whose trials this version cannot read.

@@ -38,7 +38,7 @@ impl FaultChoice {
     pub fn parse(text: &str) -> Result<Self, FaultError> {
         let (id, dose) = match text.split_once('@') {
             None => (text, None),
-            Some((id, dose)) => (id, Some(dose.parse().map_err(|_| FaultError::Dose(dose.to_owned()))?)),
+            Some((id, dose)) => (id, Some(dose.parse().ok().filter(|dose| *dose > 0).ok_or_else(|| FaultError::Dose(dose.to_owned()))?)),
         };
         Ok(Self { fault: fault(id).ok_or_else(|| FaultError::Unknown(id.to_owned()))?, dose })
     }
@@ -62,5 +62,6 @@ mod tests {
         assert_eq!(parsed("skips_gardian"), Err(FaultError::Unknown("skips_gardian".to_owned())));
         assert_eq!(parsed("skips_guardian@few"), Err(FaultError::Dose("few".to_owned())));
         assert_eq!(parsed("skips_guardian@-1"), Err(FaultError::Dose("-1".to_owned())));
+        assert_eq!(parsed("skips_guardian@0"), Err(FaultError::Dose("0".to_owned())), "a control that commits nothing");
     }
 }

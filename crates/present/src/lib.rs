@@ -2,6 +2,7 @@
 
 pub mod amounts;
 pub mod cause_text;
+pub mod changed_values;
 pub mod delegation_tree;
 pub mod escape;
 pub mod event_formatter;

@@ -35,7 +35,21 @@ pub(super) fn prepared_faults(plan: &RunPlan) -> Arc<[Option<PreparedFault>]> {
     plan.subjects().iter().map(prepared).collect()
 }
 
-/// Returns the mistake of a subject file that names a fault which does not exist.
-pub(super) fn unknown_fault(file: &SubjectFile) -> Option<UserError> {
-    fault_choice(file)?.err().map(|error| error.with_context(format!("subject \"{}\"", file.name.value)))
+/// Returns the mistake of a subject file that names a fault which does not exist, or which no planned case lets it commit: there it would play
+/// the reference, and pass.
+pub(super) fn fault_mistake(plan: &RunPlan, file: &SubjectFile) -> Option<UserError> {
+    let name = &file.name.value;
+    let choice = match fault_choice(file)? {
+        Ok(choice) => choice,
+        Err(error) => return Some(error.with_context(format!("subject \"{name}\""))),
+    };
+    let is_committed = !choice.faulty_cases(plan.workspace(), plan.cases()).is_empty();
+    (!is_committed).then(|| {
+        let cases = model::count(plan.cases().count(), "selected case");
+        let remedy = format!("select other cases; `bardo-eval explain {}` says what the fault needs", choice.fault.id);
+        UserError::new(
+            format!("subject \"{name}\": the fault is possible in none of {cases}, so the subject would play the reference"),
+            remedy,
+        )
+    })
 }

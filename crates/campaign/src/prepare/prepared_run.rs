@@ -3,7 +3,7 @@
 use super::auxiliary::{AuxiliaryModels, ModelChoice};
 use super::case::{PreparedCase, prepared_cases};
 use super::environment::RunEnvironment;
-use super::fault::{PreparedFault, prepared_faults, unknown_fault};
+use super::fault::{PreparedFault, fault_mistake, prepared_faults};
 use super::funds::{RunFunds, costs_money};
 use super::recordings::{RecordingPolicy, open_cassette};
 use crate::plan::RunPlan;
@@ -151,7 +151,7 @@ pub(crate) async fn prepare_for_worker(
 pub fn prepare_for_watch(plan: RunPlan, environment: &RunEnvironment) -> Result<PreparedRun, Vec<UserError>> {
     let policy = RecordingPolicy::of(&plan);
     let mut mistakes = vec![];
-    mistakes.extend(plan.acting_subjects().into_iter().filter_map(unknown_fault));
+    mistakes.extend(plan.acting_subjects().into_iter().filter_map(|file| fault_mistake(&plan, file)));
     for file in plan.acting_subjects().into_iter().filter(|subject| subject.provider.is_llm()) {
         if needs_budget(&plan, policy) && costs_money(file) {
             mistakes.push(budget_error(format!("subject \"{}\"", file.name.value)));
@@ -281,7 +281,7 @@ fn check_subjects(
     mistakes: &mut Vec<UserError>,
 ) -> BTreeMap<String, CassetteMode> {
     let mut cassettes = BTreeMap::new();
-    mistakes.extend(plan.acting_subjects().into_iter().filter_map(unknown_fault));
+    mistakes.extend(plan.acting_subjects().into_iter().filter_map(|file| fault_mistake(plan, file)));
     for file in plan.acting_subjects().into_iter().filter(|subject| subject.provider.is_llm()) {
         match open_cassette(policy.subjects, environment.cassettes.as_deref(), &file.name) {
             Ok(cassette) => drop(cassettes.insert(file.name.value.clone(), cassette)),

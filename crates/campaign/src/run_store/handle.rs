@@ -4,7 +4,6 @@ use super::locked_run::LockedRun;
 use super::{RunDestination, RunOrigin, RunStorage, RunStoreError, create_store, timestamp};
 use crate::plan::RunPlan;
 use crate::prepare::PreparedRun;
-use crate::summary::RunSummary;
 use model::{ContentHash, Money, PlanOutline, Score, Transcript};
 use run::OpenRun;
 use score::outcome::is_run_again;
@@ -143,11 +142,6 @@ impl RunHandle {
     /// Returns the moment of the first start in UTC, ISO 8601.
     pub fn started(&self) -> &str {
         &self.started
-    }
-
-    /// Returns the name to show: the record hash if the run is complete, because it is reproducible, else the short id.
-    pub fn name<'s>(&'s self, summary: &'s RunSummary) -> &'s str {
-        if summary.is_complete() { summary.record.short() } else { self.short_id() }
     }
 
     /// Returns the number of trials that ended before this process started.

@@ -113,9 +113,9 @@ fn judge_fault<'p>(
         states.push(state);
     }
     let state = [FaultState::NotCaught, FaultState::Caught, FaultState::WithinTolerance].into_iter().find(|state| states.contains(state));
-    // A small workspace may have no gate for this fault alone; a gate that it is expected to trip catches it too.
-    let has_own_gate = gates.iter().any(|gate| *gate.scorer == fault.primary);
-    let is_caught = !has_own_gate && tripped.iter().any(|one| one.verdict == Verdict::Missed);
+    // A small workspace may have no gate for this fault alone, or only in a tier without such cases, as of attacks, and a few cases may not
+    // show it to that gate; a gate that it is expected to trip catches it too.
+    let is_caught = tripped.iter().any(|one| one.verdict == Verdict::Missed);
     let state = state.unwrap_or(if is_caught { FaultState::Caught } else { FaultState::NotMeasured });
     (FaultRow { fault: fault.id, primary: fault.primary, cases: one.trials.len(), state, tripped }, problems)
 }

@@ -124,7 +124,8 @@ pub async fn shrink_case(prepared: &PreparedRun, case: &str, subject: &str, limi
         let text = CaseText::of_case(original, case, vec![]);
         let mut search = ShrinkSearch::start(player, &workspace, text.clone(), limits).await?;
         case_steps::reduce_case(&mut search, text).await?;
-        search.finish(subject).await
+        let is_of_file = plan.spec().settings.case_files.iter().any(|file| *file.path == *original.at.file);
+        Ok(ShrunkCase { is_distinct: is_of_file, ..search.finish(subject).await? })
     }
 }
 

@@ -165,6 +165,7 @@ impl<'w> ShrinkSearch<'w> {
                     rate,
                     trials: self.player.played(),
                     exhausted: self.exhausted,
+                    is_distinct: true,
                     text,
                 });
             }

@@ -63,6 +63,8 @@ pub struct ShrunkCase {
     pub trials: u64,
     /// The trials were used up before the search ended.
     pub exhausted: bool,
+    /// Smoke tells the reproducer and the original apart: it is an attack, or the original is no case of the workspace.
+    pub is_distinct: bool,
     pub(super) text: CaseText,
 }
 
@@ -76,6 +78,16 @@ impl ShrunkCase {
         turns.iter().filter_map(|turn| turn.as_str().map(str::to_owned)).collect()
     }
 
+    /// Returns whether anything could be left out.
+    pub fn is_smaller(&self) -> bool {
+        self.before != self.after
+    }
+
+    /// Returns whether the case is an attack. The first message of others stays as it is.
+    pub fn is_attack(&self) -> bool {
+        !self.text.attack_texts.is_empty()
+    }
+
     /// Returns the name of the file of the reproducer.
     pub fn file_name(&self) -> String {
         format!("{}.yaml", self.reproducer)
@@ -84,13 +96,20 @@ impl ShrunkCase {
     /// Returns the reproducer: a suite with one case, as YAML.
     pub fn to_yaml(&self) -> String {
         let Self { case, subject, rate, first, before, after, .. } = self;
-        let about = format!(
-            "Reduced from {case}, from {} to {} characters. It failed in {rate} of {subject}; the original in {first}.",
-            before.characters, after.characters
-        );
+        let reduced = if self.is_smaller() {
+            format!("Reduced from {case}, from {} to {} characters", before.characters, after.characters)
+        } else {
+            format!("Copy of {case}, of which nothing could be left out")
+        };
+        let about = format!("{reduced}. It failed in {rate} of {subject}; the original in {first}.");
+        let folder = format!("suites/{}/", self.kind.word());
+        let keep = if self.is_distinct {
+            format!("or keep it in {folder} as a regression case")
+        } else {
+            format!("or let it replace {case} in {folder}: smoke refuses one beside the other, as it cannot tell them apart")
+        };
         let comment = format!(
-            "# Reproducer of {case}, written by `bardo-eval shrink`. Play it with `bardo-eval run --case-file FILE --subject {subject}`,\n# or keep it in suites/{}/ as a regression case. Measured: it failed in {rate}.\n# Violated: {}.\n",
-            self.kind.word(),
+            "# Reproducer of {case}, written by `bardo-eval shrink`. Play it with `bardo-eval run --case-file FILE --subject {subject}`,\n# {keep}. Measured: it failed in {rate}.\n# Violated: {}.\n",
             self.causes.join(", ")
         );
         // Names of subjects may be commands.

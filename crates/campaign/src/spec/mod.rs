@@ -9,6 +9,6 @@ mod select;
 pub use chain::{ChainChoice, UnknownChain};
 pub use inline_subject::inline_subject;
 pub(crate) use inline_subject::unknown_subject;
-pub use request::{JudgeRequest, RunRequest};
+pub use request::{JudgeRequest, RunRequest, are_subjects_built_in};
 pub use run_spec::{AttackerSettings, CaseFile, RecordingMode, RunOptions, RunSettings, RunSpec};
 pub use select::{CaseSelection, UnknownName, glob_match, select};

@@ -52,11 +52,7 @@ impl RunRequest {
     pub fn resolve(self, workspace: &Workspace) -> Result<RunSpec, UnknownChain> {
         let defaults = &workspace.defaults;
         let tier = self.selection.tier.and_then(|tier| workspace.tiers.tiers.iter().find(|one| one.tier == tier));
-        let subjects = match (self.subjects.is_empty(), &defaults.subject) {
-            (false, _) => self.subjects,
-            (true, Some(subject)) => vec![subject.value.clone()],
-            (true, None) => vec![DEFAULT_SUBJECT.to_owned()],
-        };
+        let subjects = chosen_subjects(workspace, &self.subjects);
         let sandbox = self.sandbox.filter(|_| subjects.iter().any(|name| is_program(workspace, name)));
         let judge = match self.judge {
             JudgeRequest::Off => None,
@@ -98,11 +94,28 @@ impl RunRequest {
     }
 }
 
+/// Returns the subjects that were named, else the one of the workspace, else the default.
+fn chosen_subjects(workspace: &Workspace, named: &[String]) -> Vec<String> {
+    match (named.is_empty(), &workspace.defaults.subject) {
+        (false, _) => named.to_vec(),
+        (true, Some(subject)) => vec![subject.value.clone()],
+        (true, None) => vec![DEFAULT_SUBJECT.to_owned()],
+    }
+}
+
+/// Returns whether the subjects of a run are all built in, so that a trial asks no model and no other program for its moves.
+pub fn are_subjects_built_in(workspace: &Workspace, named: &[String]) -> bool {
+    chosen_subjects(workspace, named).iter().all(|name| provider_of(workspace, name).is_some_and(ProviderKind::is_deterministic))
+}
+
 /// Returns true if a subject is a program that we start.
 fn is_program(workspace: &Workspace, name: &str) -> bool {
+    matches!(provider_of(workspace, name), Some(ProviderKind::Process | ProviderKind::Mcp))
+}
+
+fn provider_of(workspace: &Workspace, name: &str) -> Option<ProviderKind> {
     let inline = inline_subject(name).and_then(Result::ok).map(|file| file.provider);
-    let provider = inline.or_else(|| workspace.subject(name).map(|file| file.provider));
-    matches!(provider, Some(ProviderKind::Process | ProviderKind::Mcp))
+    inline.or_else(|| workspace.subject(name).map(|file| file.provider))
 }
 
 /// Returns the judge used if the request names none.

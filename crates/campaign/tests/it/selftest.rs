@@ -182,7 +182,7 @@ async fn selftest_names_a_case_that_an_idle_agent_passes() {
 async fn fault_subject_commits_exactly_its_dose() {
     let workspace = testkit::reference_workspace();
     let cases: Vec<&Case> = workspace.cases().filter(|case| case.kind == SuiteKind::Behavior).take(80).collect();
-    for (written, expected) in [("skips_guardian@0", 0), ("skips_guardian@2", 2)] {
+    for (written, expected) in [("skips_guardian@1", 1), ("skips_guardian@2", 2)] {
         let choice = FaultChoice::parse(written).expect("a fault");
         let faulty = choice.faulty_cases(&workspace, cases.iter().copied());
         assert_eq!(faulty.len(), expected);

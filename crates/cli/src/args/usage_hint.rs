@@ -12,15 +12,16 @@ pub(crate) fn usage_hint(error: &clap::Error, is_workspace: impl Fn(&str) -> boo
         return None;
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    // Other commands have no such flags.
+    let is_run = error.to_string().contains("Usage: bardo-eval run");
     if word.starts_with('-') {
-        return None;
+        let is_tool = is_run && (word == "--tool" || word.starts_with("--tool="));
+        return is_tool.then(|| "hint: `bardo-eval list cases --tool NAME` lists the cases of a tool; run them with --case ID".to_owned());
     }
     let quoted = shell_quoted(word);
     if is_workspace(word) {
         return Some(format!("hint: use --workspace {quoted} for the workspace in that folder"));
     }
-    // Other commands have no such flags.
-    let is_run = error.to_string().contains("Usage: bardo-eval run");
     is_run.then(|| format!("hint: use --case {quoted} for a case, --suite {quoted} for a suite, --workspace {quoted} for a folder"))
 }
 

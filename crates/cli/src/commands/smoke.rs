@@ -20,7 +20,7 @@ pub(crate) fn smoke(io: &CliOutput, source: &WorkspaceSource, args: &SmokeArgs) 
     add_missing_scripts(source, &workspace, &mut results);
     let failed = results.iter().any(|result| result.errors() > 0);
     let exit = if failed { ExitKind::Missed } else { ExitKind::Clean };
-    io.print_result(&report::smoke(io, source, &workspace, &results, exit), exit)
+    report::print_smoke(io, source, &workspace, &results, exit)
 }
 
 /// Check that is about the scorers of the workspace.

@@ -3,7 +3,7 @@
 use super::escape::replace_hidden;
 use super::gate_lines::gate_lines;
 use super::judgement_text::value_and_bound;
-use super::{RunReport, deviations, screen};
+use super::{RunReport, comparison_lines, deviations, screen};
 use crate::io::CliOutput;
 use model::{Location, UserError, Verdict, Workspace};
 use score::checks::{CheckFinding, CheckResult, FindingLevel};
@@ -54,13 +54,9 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
         text.push_str(&workflow_command(io, "warning", gate_location(shown.workspace, line.gate), &title, &message));
     }
     let provenance: Vec<String> = shown.provenance().into_iter().map(|(name, value)| format!("{name} {value}")).collect();
-    text.push_str(&workflow_command(
-        io,
-        "notice",
-        None,
-        "bardo-eval",
-        &format!("{}\n{}", screen::verdict_line(shown), provenance.join(", ")),
-    ));
+    let compared = shown.comparison().iter().flat_map(comparison_lines).collect::<Vec<_>>();
+    let lines = [vec![screen::verdict_line(shown)], compared, vec![provenance.join(", ")]].concat();
+    text.push_str(&workflow_command(io, "notice", None, "bardo-eval", &lines.join("\n")));
     text
 }
 

@@ -26,13 +26,27 @@ pub(crate) fn changed_text(selected: &ChangedSelection) -> String {
         0 => String::new(),
         cases => format!(" ({cases} of them of tools that read alike: {})", names(&near)),
     };
+    let shown = match selected.cases.iter().filter(|(_, why)| *why == SelectionReason::Shown).count() {
+        0 => String::new(),
+        cases => format!(" ({cases} of them show what changed)"),
+    };
     let chosen = model::count(selected.cases.len(), "case");
-    escape_control(&format!("changed: {}; {chosen} selected{near}, {} left out", parts.join("; "), selected.left_out))
+    escape_control(&format!("changed: {}; {chosen} selected{near}{shown}, {} left out", parts.join("; "), selected.left_out))
+}
+
+/// Says that further cases could differ; `None` if none of those left out shows what changed.
+pub(crate) fn left_out_note(left_out_showing: usize, against: Option<&str>) -> Option<String> {
+    let all = against.map_or("run without --changed".to_owned(), |against| format!("run --against {against}"));
+    let what = "cases that show a changed tool, agent or skill but do not expect it were left out";
+    (left_out_showing > 0).then(|| format!("{what} ({left_out_showing}): {all} plays them all"))
 }
 
 pub(super) fn text(io: &CliOutput, shown: &RunReport<'_>) -> String {
-    let lines = shown.changed.map(|selected| wrap(&changed_text(selected), io.width.saturating_sub(2))).unwrap_or_default();
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    let Some(selected) = shown.changed else { return String::new() };
+    // A comparison has the note itself.
+    let note = if shown.against.is_some() { None } else { left_out_note(selected.left_out_showing, None) };
+    let lines = [Some(changed_text(selected)), note].into_iter().flatten();
+    lines.flat_map(|line| wrap(&line, io.width.saturating_sub(2))).map(|line| format!("{line}\n")).collect()
 }
 
 pub(super) fn json(selected: &ChangedSelection) -> Value {
@@ -41,7 +55,7 @@ pub(super) fn json(selected: &ChangedSelection) -> Value {
     let cases: Vec<Value> = selected.cases.iter().map(|(case, why)| json!({ "case": case, "why": reason(*why) })).collect();
     let parts: serde_json::Map<String, Value> =
         selected.changes.by_kind().into_iter().map(|(kind, names)| (kind.to_owned(), json!(names))).collect();
-    json!({ "parts": parts, "near": near, "cases": cases, "left_out": selected.left_out })
+    json!({ "parts": parts, "near": near, "cases": cases, "left_out": selected.left_out, "left_out_showing": selected.left_out_showing })
 }
 
 fn reason(why: SelectionReason) -> &'static str {
@@ -54,5 +68,6 @@ fn reason(why: SelectionReason) -> &'static str {
         SelectionReason::World => "world",
         SelectionReason::Shared => "file",
         SelectionReason::NearTool => "near_tool",
+        SelectionReason::Shown => "shown",
     }
 }

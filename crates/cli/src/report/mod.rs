@@ -33,10 +33,11 @@ mod trial_lines;
 mod wrap;
 
 pub(crate) use attack_summary::summarize_attacks;
-pub(crate) use changed::changed_text;
+pub(crate) use changed::{changed_text, left_out_note};
+use comparison::comparison_lines;
 pub(crate) use comparison::{ComparisonReport, comparison};
 pub(crate) use explain::{ExplainExamples, ExplainTopic, explain};
-pub(crate) use files::{print_comparison, print_run};
+pub(crate) use files::{print_comparison, print_run, print_smoke};
 pub(crate) use logs::{ScoredLogs, print_logs};
 pub(crate) use plan::plan;
 pub(crate) use problems::{print_error, print_problems, print_refusal};
@@ -66,7 +67,7 @@ use std::time::Duration;
 /// Version of the JSON that commands print.
 pub(crate) const FORMAT: u32 = 1;
 
-pub(crate) fn smoke(io: &CliOutput, source: &WorkspaceSource, workspace: &Workspace, results: &[CheckResult], exit: ExitKind) -> String {
+fn smoke(io: &CliOutput, source: &WorkspaceSource, workspace: &Workspace, results: &[CheckResult], exit: ExitKind) -> String {
     match io.format {
         ReportFormat::Text => smoke_text::render(io, source, workspace, results),
         ReportFormat::Json => smoke_json::render(io, workspace, results, exit),
@@ -126,7 +127,9 @@ impl RunReport<'_> {
     fn comparison(&self) -> Option<ComparisonReport<'_>> {
         let store_flag = self.store_flag.clone();
         let (exit, fail_on) = (self.exit, self.against);
-        (!self.comparisons.is_empty()).then(|| ComparisonReport { comparisons: &self.comparisons, store_flag, exit, fail_on })
+        let left_out_showing = self.changed.filter(|_| fail_on.is_some()).map_or(0, |changed| changed.left_out_showing);
+        let comparisons = self.comparisons.as_slice();
+        (!comparisons.is_empty()).then_some(ComparisonReport { comparisons, store_flag, exit, fail_on, left_out_showing })
     }
 
     /// Returns names and values that identify the run: run, subjects, workspace, date, record and tier.

@@ -1,6 +1,6 @@
 //! Run as Markdown, for a job summary.
 
-use super::changed::changed_text;
+use super::changed::{changed_text, left_out_note};
 use super::escape::{escape_cell, markdown_code};
 use super::judgement_text::{bound, interval, note, observations};
 use super::{RunReport, comparison, deviations, judge_hint, red_team, screen};
@@ -8,7 +8,11 @@ use crate::io::CliOutput;
 use model::Verdict;
 
 pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
-    let changed = shown.changed.map_or_else(String::new, |changed| format!("{}\n\n", escape_cell(&changed_text(changed))));
+    let changed = shown.changed.map_or_else(String::new, |changed| {
+        let note = if shown.against.is_some() { None } else { left_out_note(changed.left_out_showing, None) };
+        let lines = [Some(changed_text(changed)), note].into_iter().flatten();
+        lines.map(|line| format!("{}\n\n", escape_cell(&line))).collect()
+    });
     match shown.comparison() {
         Some(compared) if shown.against.is_some() => {
             let run = run(io, shown);

@@ -22,7 +22,12 @@ pub(crate) fn shrunk(io: &CliOutput, shrunk: &ShrunkCase) -> String {
 /// Returns what was reached, in a few lines.
 pub(crate) fn shrunk_text(shrunk: &ShrunkCase) -> String {
     let ShrunkCase { case, subject, before, after, rate, first, causes, trials, exhausted, .. } = shrunk;
-    let mut lines = vec![format!("{case} against {}: {}", escape_control(subject), changes(before, after))];
+    let reached = match (shrunk.is_smaller(), *exhausted) {
+        (true, _) => changes(before, after),
+        (false, true) => format!("nothing was left out of {} characters so far", before.characters),
+        (false, false) => format!("nothing could be left out of {} characters", before.characters),
+    };
+    let mut lines = vec![format!("{case} against {}: {reached}", escape_control(subject))];
     for text in shrunk.texts() {
         let start: String = text.chars().take(SHOWN_CHARS).collect();
         lines.push(format!("  {}", escape_control(&format!("{start:?}"))));
@@ -31,8 +36,10 @@ pub(crate) fn shrunk_text(shrunk: &ShrunkCase) -> String {
     let trials = model::count(usize::try_from(*trials).unwrap_or(usize::MAX), "trial");
     lines.push(if *exhausted {
         format!("{trials}: the limit; --max-trials allows more")
-    } else {
+    } else if shrunk.is_attack() {
         format!("{trials}; no smaller case of this kind fails")
+    } else {
+        format!("{trials}; no case with fewer turns or fixtures fails, and the first message is never shortened")
     });
     lines.join("\n")
 }

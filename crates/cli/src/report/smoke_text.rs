@@ -27,23 +27,34 @@ pub(super) fn render(io: &CliOutput, source: &WorkspaceSource, workspace: &Works
         text.push_str(&format!("{}\n", escape_control(note)));
     }
     text.push_str(&deviations::text(io, workspace));
+    let failed = results.iter().any(|result| result.errors() > 0);
+    let verdict = if failed { io.paint.bad("failed") } else { io.paint.good("passed") };
+    text.push_str(&format!("smoke {verdict}: {}\n", counts(results)));
+    text.push_str(&io.paint.dim(&format!("workspace {}: {}, {}\n", source.label(), content_counts(workspace), workspace.hash.short())));
+    text
+}
+
+/// Returns the verdict in one line without colours, for standard error.
+pub(super) fn verdict_line(results: &[CheckResult]) -> String {
+    let failed = results.iter().any(|result| result.errors() > 0);
+    format!("smoke {}: {}", if failed { "failed" } else { "passed" }, counts(results))
+}
+
+fn counts(results: &[CheckResult]) -> String {
     let errors: usize = results.iter().map(CheckResult::errors).sum();
     let warnings: usize = results.iter().map(CheckResult::warnings).sum();
     let waived: usize = results.iter().map(CheckResult::waived).sum();
     let failed = results.iter().filter(|result| result.errors() > 0).count();
     let looked: usize = results.iter().map(|result| result.looked_at).sum();
-    let verdict = if failed == 0 { io.paint.good("passed") } else { io.paint.bad("failed") };
-    text.push_str(&format!(
-        "smoke {verdict}: {} of {} ok, {} inspected, {}, {}{}\n",
+    format!(
+        "{} of {} ok, {} inspected, {}, {}{}",
         results.len() - failed,
         model::count(results.len(), "check"),
         model::count(looked, "item"),
         model::count(errors, "error"),
         model::count(warnings, "warning"),
         if waived == 0 { String::new() } else { format!(", {} waived", model::count(waived, "finding")) }
-    ));
-    text.push_str(&io.paint.dim(&format!("workspace {}: {}, {}\n", source.label(), content_counts(workspace), workspace.hash.short())));
-    text
+    )
 }
 
 fn section(io: &CliOutput, check: &str, level: FindingLevel, findings: &[&CheckFinding], total: usize) -> String {

@@ -453,4 +453,9 @@ fn inline_subject_command_is_split_like_a_shell() {
         .run(&["run", "--subject", "fault:skip_guard"])
         .assert_exit(2)
         .assert_stderr("there is no fault \"skip_guard\"; did you mean \"skips_guardian\"?");
+    folder
+        .run(&["run", "--subject", "fault:skips_guardian", "--suite", "tool_selection"])
+        .assert_exit(2)
+        .assert_stderr("the fault is possible in none of")
+        .assert_stderr("so the subject would play the reference");
 }

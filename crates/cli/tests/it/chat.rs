@@ -68,6 +68,24 @@ fn case_new_from_chat_passes_smoke_and_reference() {
     folder.run(&["run", "--no-store", "--case", "dollars_left", "--subject", "echo"]).assert_exit(1);
 }
 
+/// The smoke checks report two cases that cannot be told apart at one of them, which may be the older one.
+#[test]
+fn case_new_reports_findings_at_other_cases() {
+    let folder = TestFolder::with_minimal();
+    folder.run(&["run", "--subject", "reference", "--case", "how_much_usdc", "--run-id-file", "run.id"]).assert_exit(0);
+    let trial = folder.json(&["show", "how_much_usdc"], 0)["trial"].as_str().unwrap().to_owned();
+    let from = format!("{}/{}", folder.read("run.id").trim(), &trial[..12]);
+    let new = ["case", "new", "--from", &from, "--id", "a_copy", "-o"];
+    // The workspace could not be loaded with it there.
+    let wrong = folder.run(&[&new[..], &["evals/suites/behavior/a_copy.yaml"]].concat()).assert_exit(2);
+    drop(wrong.assert_stderr("the draft is a case of tool_selection").assert_stderr("write it to suites/tool_selection/"));
+    assert!(!folder.path("evals/suites/behavior/a_copy.yaml").exists());
+    let ran = folder.run(&[&new[..], &["evals/suites/tool_selection/a_copy.yaml"]].concat()).assert_exit(1);
+    let ran = ran.assert_stderr("the prompt of case how_much_usdc").assert_stderr("nearly equals that of a_copy");
+    assert!(!ran.stderr.contains("smoke accepts it"), "{}", ran.stderr);
+    folder.run(&["smoke"]).assert_exit(1).assert_stdout("nearly equals that of a_copy");
+}
+
 #[test]
 fn case_new_uses_back_references_in_steps() {
     let folder = TestFolder::with_minimal();

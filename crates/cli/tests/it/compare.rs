@@ -82,6 +82,35 @@ fn fail_on_any_counts_single_cases() {
 }
 
 #[test]
+fn verdicts_are_messages_beside_a_report_in_a_file() {
+    let folder = TestFolder::with_minimal();
+    folder.run(&["smoke", "-o", "smoke.txt"]).assert_exit(0).assert_stderr("smoke passed: ");
+    let (good, bad) = (stored_run(&folder, &["--subject", "reference"]), stored_run(&folder, &["--subject", "echo"]));
+    folder.run(&["compare", &good, &bad, "-o", "compared.txt"]).assert_exit(1).assert_stderr("REGRESSION  reference in run");
+    let ran = folder.run(&["run", "--subject", "echo", "--against", &good, "--format", "json", "-o", "run.json"]).assert_exit(1);
+    drop(ran.assert_stderr("FAILED  echo: ").assert_stderr("report in run.json").assert_stderr("REGRESSION  reference in run"));
+}
+
+#[test]
+fn the_next_command_shows_a_case_that_got_worse() {
+    let folder = TestFolder::with_minimal();
+    let good = stored_run(&folder, &["--subject", "reference"]);
+    let ran = folder.run(&["run", "--subject", "echo", "--against", &good]).assert_exit(1);
+    let next = ran.stdout.lines().find_map(|line| line.strip_prefix("next: bardo-eval ")).unwrap_or_default();
+    assert!(next.starts_with("show ") && next.contains(&format!(" --diff {good} ")), "{}", ran.stdout);
+}
+
+#[test]
+fn the_first_line_of_a_compared_run_is_its_own_verdict() {
+    let folder = TestFolder::with_minimal();
+    let other = stored_run(&folder, &["--subject", "reference", "--suite", "behavior"]);
+    let skills = ["run", "--subject", "reference", "--suite", "skills", "--no-store"];
+    let alone = folder.run(&skills);
+    let compared = folder.run(&[&skills[..], &["--against", &other]].concat()).assert_exit(3).assert_stdout("NOT ENOUGH DATA  reference");
+    assert_eq!(compared.stdout.lines().next(), alone.stdout.lines().next());
+}
+
+#[test]
 fn several_subjects_end_in_the_table() {
     let folder = TestFolder::with_minimal();
     let ran = folder.run(&["run", "--subject", "reference", "--subject", "echo"]).assert_exit(1);
@@ -126,6 +155,30 @@ fn changed_cases_are_selected_since_a_run() {
     assert_eq!(document["trials"]["planned"].as_u64(), Some(selected));
     assert!(left_out.as_u64() > Some(0), "{document:#}");
     folder.run(&["run", "--changed", "--case", "how_much_usdc"]).assert_exit(2);
+}
+
+/// A tool may take cases from tools that it did not resemble, so that a verdict on its own cases alone would hide what got worse.
+#[test]
+fn verdict_on_changed_cases_covers_or_counts_those_that_show_the_tool() {
+    let folder = TestFolder::with_minimal();
+    let first = stored_run(&folder, &["--subject", "baseline"]);
+    folder.edit(TOOL_FILE, "Exchanges one token for another on the deepest pool.", "How many dollars in USDC do I have left on Base?");
+    let verdict = |extra: &[&str]| {
+        let args = [&["run", "--subject", "baseline", "--no-store", "--against", &first, "--format", "json"], extra].concat();
+        let ran = folder.run(&args);
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()
+    };
+    let (all, changed) = (verdict(&[]), verdict(&["--changed"]));
+    assert_eq!(changed["comparisons"][0]["verdict"], all["comparisons"][0]["verdict"], "{changed:#}");
+    let selected = changed["changed_parts"]["cases"].as_array().unwrap();
+    assert!(selected.contains(&serde_json::json!({ "case": "how_much_usdc", "why": "shown" })), "{changed:#}");
+    assert_eq!(changed["changed_parts"]["left_out_showing"], 0);
+    // Trials of an agent may cost something: the cases are counted.
+    let agent = ["run", "--subject", "process:cat", "--changed", "--against", &first, "--dry-run"];
+    let ran = folder.run(&agent).assert_exit(0).assert_stderr("do not expect it were left out (");
+    drop(ran.assert_stderr(&format!("run --against {first} plays them all")));
+    let agent = ["run", "--subject", "process:cat", "--no-preflight", "--no-store", "--changed", "--against", &first];
+    folder.run(&agent).assert_stdout(", without ").assert_stdout(" what changed\n").assert_stdout("cases that show a changed tool");
 }
 
 #[test]

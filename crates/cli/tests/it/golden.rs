@@ -82,6 +82,19 @@ fn golden_status_detects_stale_baselines() {
         .assert_stdout("desk may now delegate to safety-guardian");
 }
 
+/// Attacks have no baseline.
+#[test]
+fn the_last_run_of_attacks_is_not_compared() {
+    let folder = TestFolder::with_reference();
+    let attack = ["redteam", "--probe", "redirect_proceeds", "--strategy", "base64", "--subject", "baseline"];
+    folder.run(&[&attack[..], &["--store", "attacks.sqlite"]].concat());
+    folder.run(&["golden", "diff", "--store", "attacks.sqlite"]).assert_exit(2).assert_stderr("no run of cases in");
+    folder.run(&["run", "--subject", "baseline", "--suite", "skills", "--run-id-file", "run.id"]);
+    folder.run(&attack);
+    let ran = folder.run(&["golden", "diff"]).assert_stdout(&format!("compared with run {}", folder.read("run.id").trim()));
+    assert!(!ran.stdout.contains("0 cases compared"), "{}", ran.stdout);
+}
+
 #[test]
 fn golden_update_refuses_ci_and_partial_runs() {
     let folder = TestFolder::with_minimal();

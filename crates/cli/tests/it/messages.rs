@@ -4,6 +4,12 @@ use crate::harness::TestFolder;
 use serde_json::json;
 
 #[test]
+fn run_hints_at_the_cases_of_a_tool() {
+    let ran = TestFolder::with_minimal().run(&["run", "--tool", "swap_execute"]).assert_exit(2);
+    drop(ran.assert_stderr("unexpected argument '--tool'").assert_stderr("hint: `bardo-eval list cases --tool NAME`"));
+}
+
+#[test]
 fn unknown_names_are_answered_with_known_ones() {
     let folder = TestFolder::with_minimal();
     let dry = |args: &[&str]| folder.run(&[&["run", "--dry-run"], args].concat()).assert_exit(2);

@@ -68,6 +68,12 @@ fn last_failed_reruns_failed_cases() {
     folder.run(&["run", "--subject", "echo", "--case", "how_*", "--case", "price_before_trading"]).assert_exit(1);
     let planned = folder.json(&["run", "--subject", "reference", "--last-failed", "--dry-run"], 0);
     assert_eq!(planned["trials"].as_array().unwrap().len(), 2, "{planned:#}");
+    // --case narrows as the other filters do.
+    let narrowed = folder.json(&["run", "--subject", "reference", "--last-failed", "--case", "how_*", "--dry-run"], 0);
+    assert_eq!(narrowed["trials"].as_array().unwrap().len(), 1, "{narrowed:#}");
+    let passed = ["run", "--subject", "reference", "--last-failed", "--case", "sell_usdc_for_ether"];
+    folder.run(&passed).assert_exit(3).assert_stderr("no case of --case failed in run").assert_stderr("nothing was run");
+    folder.run(&["run", "--last-failed", "--case", "nothing_*"]).assert_exit(2).assert_stderr("there is no case \"nothing_*\"");
     folder.run(&["run", "--subject", "reference", "--last-failed"]).assert_exit(0);
     folder.run(&["run", "--subject", "reference", "--last-failed"]).assert_exit(3).assert_stderr("no case failed");
     folder.run(&["run", "--case", "nothing_*"]).assert_exit(2).assert_stderr("there is no case \"nothing_*\"");

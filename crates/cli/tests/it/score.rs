@@ -22,7 +22,7 @@ fn score_of_stored_run_reproduces_the_report() {
 #[test]
 fn score_reports_changes_of_a_changed_workspace() {
     let folder = TestFolder::with_minimal();
-    let run = folder.json(&["run", "--subject", "reference"], 0)["record"].as_str().unwrap()[..12].to_owned();
+    let run = folder.json(&["run", "--subject", "reference"], 0)["run"].as_str().unwrap().to_owned();
     let expected = "[[{ tool: wallet_get_balance, args: { token: USDC, chain: base } }]]";
     folder.edit("evals/suites/tool_selection/trader.yaml", expected, "[[{ tool: swap_get_quote, args: { token_in: USDC, chain: base } }]]");
     let ran = folder.run(&["score", &run]).assert_exit(1);

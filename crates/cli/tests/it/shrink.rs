@@ -159,4 +159,18 @@ fn a_failed_case_loses_turns_and_fixtures_that_it_does_not_need() {
     folder.write("r.yaml", document["yaml"].as_str().unwrap());
     folder.run(&["run", "--case-file", "r.yaml", "--subject", "echo"]).assert_exit(1);
     folder.run(&["run", "--case-file", "r.yaml", "--subject", "reference"]).assert_exit(0);
+    // Smoke refuses it beside the case, and takes it in its place.
+    let advice = folder.read("r.yaml");
+    assert!(advice.contains("--case-file FILE") && advice.contains(&format!("let it replace {id}")), "{advice}");
+    folder.write(suite, &advice);
+    folder.run(&["smoke"]).assert_exit(0);
+}
+
+#[test]
+fn a_case_of_which_nothing_can_go_is_said_to_be_one() {
+    let folder = TestFolder::with_minimal();
+    let ran = folder.run(&["shrink", "sell_usdc_for_ether", "--subject", "echo", "-o", "r.yaml"]).assert_exit(0);
+    let ran = ran.assert_stderr("nothing could be left out of ").assert_stderr("the first message is never shortened");
+    assert!(!ran.stderr.contains("→"), "{}", ran.stderr);
+    assert!(folder.read("r.yaml").contains("of which nothing could be left out"));
 }

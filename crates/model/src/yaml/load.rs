@@ -94,15 +94,27 @@ impl TreeBuilder {
         for event in Parser::new_from_str(text) {
             let (event, span) = match event {
                 Ok(next) => next,
-                Err(error) => {
-                    return fail(line_of(error.marker().line()), format!("not valid YAML: {}", error.info()), syntax_remedy(error.info()));
-                }
+                Err(error) => return Err(self.syntax_error(line_of(error.marker().line()), error.info())),
             };
             self.event(event, line_of(span.start.line()))?;
         }
         match self.root {
             Some(root) => Ok(root),
             None => fail(1, "the file is empty", "write its content or delete the file"),
+        }
+    }
+
+    /// Returns an error of the parser. One in a list or map in brackets is at the bracket that is not closed, far before the line where the
+    /// parser gives up.
+    fn syntax_error(&self, line: u32, message: &str) -> YamlError {
+        let is_in_brackets = message.contains("flow sequence") || message.contains("flow mapping");
+        match self.stack.last().filter(|open| is_in_brackets && open.line < line) {
+            Some(open) => YamlError {
+                line: open.line,
+                what: format!("not valid YAML: the bracket that opens here is not closed before line {line}: {message}"),
+                remedy: "close it; a text with : , # or { in it needs quotes",
+            },
+            None => YamlError { line, what: format!("not valid YAML: {message}"), remedy: syntax_remedy(message) },
         }
     }
 
@@ -266,6 +278,14 @@ mod tests {
         assert!(misplaced.contains("expected '-' indicator") && misplaced.contains("check the indentation"), "{misplaced}");
         let unclosed = first_problem("about: [a, b\n");
         assert!(!unclosed.contains("check the indentation"), "{unclosed}");
+    }
+
+    #[test]
+    fn an_unclosed_bracket_is_found_where_it_opens() {
+        let list = first_problem("about: x\ntags: [a, b\n\n\n");
+        assert!(list.starts_with("f.yaml:2") && list.contains("is not closed before line"), "{list}");
+        let map = first_problem("about: x\nexpect: { calls: a,\n  b: c\n\n");
+        assert!(map.starts_with("f.yaml:2") && map.contains("close it"), "{map}");
     }
 
     #[test]

@@ -46,6 +46,10 @@ pub struct PairedSlice {
     pub verdict: ChangeVerdict,
     /// The gate was met on the paired cases before, and is missed or has no evidence on them now.
     pub is_newly_missed: bool,
+    /// The gate is met on the paired cases now.
+    pub is_met: bool,
+    /// The gate has no reading now, and some of its cases before were not selected now.
+    pub is_unselected: bool,
     /// Cases of the gate that got worse, most first, if the slice regressed or is newly missed. They may have failed before as well.
     pub worse: Vec<FlippedCase>,
 }
@@ -80,7 +84,28 @@ struct MeasuredPair {
     mean_change: f64,
     is_first_miss: bool,
     is_newly_missed: bool,
+    is_met: bool,
+    is_unselected: bool,
     worse: Vec<FlippedCase>,
+}
+
+impl MeasuredPair {
+    /// Returns a slice that nothing was counted in yet.
+    fn new(gate: Option<String>, slice: &str, before: Option<f64>, after: Option<f64>) -> Self {
+        Self {
+            gate,
+            slice: slice.to_owned(),
+            before,
+            after,
+            counts: PairCounts::default(),
+            mean_change: 0.0,
+            is_first_miss: false,
+            is_newly_missed: false,
+            is_met: false,
+            is_unselected: false,
+            worse: vec![],
+        }
+    }
 }
 
 /// Unit of a slice on both sides.
@@ -164,8 +189,7 @@ fn paired_cases(pairs: &[(&str, &SideCase, &SideCase)]) -> MeasuredPair {
     let mean = |values: &mut dyn Iterator<Item = f64>| (!rates.is_empty()).then(|| values.sum::<f64>() / rates.len() as f64);
     let (before, after) = (mean(&mut rates.iter().map(|(a, _)| *a)), mean(&mut rates.iter().map(|(_, b)| *b)));
     let mean_change = after.unwrap_or_default() - before.unwrap_or_default();
-    let (gate, slice, worse) = (None, "all".to_owned(), vec![]);
-    MeasuredPair { gate, slice, before, after, counts, mean_change, is_first_miss: false, is_newly_missed: false, worse }
+    MeasuredPair { counts, mean_change, ..MeasuredPair::new(None, "all", before, after) }
 }
 
 /// Measures the paired units of a slice; `None` if no unit has a value on both sides.
@@ -191,29 +215,36 @@ fn paired_slice(gate: &Gate, slice: &str, pairs: &[UnitPair<'_>], trials: impl F
     let holds = |value: Option<f64>| value.is_some_and(|value| gate.bound.holds(value));
     let is_newly_missed = holds(before) && !holds(after);
     let is_first_miss = allows_no_miss(gate) && is_newly_missed;
-    let (gate, slice) = (Some(gate.id.value.clone()), slice.to_owned());
-    Some(MeasuredPair { gate, slice, before, after, counts, mean_change, is_first_miss, is_newly_missed, worse })
+    let (is_met, name) = (holds(after), Some(gate.id.value.clone()));
+    Some(MeasuredPair {
+        counts,
+        mean_change,
+        is_first_miss,
+        is_newly_missed,
+        is_met,
+        worse,
+        ..MeasuredPair::new(name, slice, before, after)
+    })
 }
 
-/// Measures a slice that met its gate before and has no reading any more, although cases of it were run again.
+/// Measures a slice that met its gate on cases that were run again, and has no reading of them any more. If further cases of it were not
+/// selected, these may hold the readings: that is no first miss, and the gate was met only if it was on all of them.
 fn lost_slice(gate: &Gate, slice: &SideSlice, before: &SideReadings, after: &SideReadings, is_kept: &[bool]) -> Option<MeasuredPair> {
-    let is_run_again = |number: usize| {
-        let case = before.units.get(number).and_then(|unit| unit.strip_prefix("case "));
-        is_kept.get(number) == Some(&true) && case.and_then(|case| after.cases.get(case)).is_some_and(|case| case.rate().is_some())
+    let case_of = |number: usize| before.units.get(number).and_then(|unit| unit.strip_prefix("case "));
+    let is_kept = |number: usize| is_kept.get(number) == Some(&true);
+    let is_run_again =
+        |number: usize| is_kept(number) && case_of(number).and_then(|case| after.cases.get(case)).is_some_and(|case| case.rate().is_some());
+    let of = |is_counted: &dyn Fn(usize) -> bool| {
+        let units: Vec<&CaseReadings> = slice.readings.iter().filter(|(number, _)| is_counted(*number)).map(|(_, one)| one).collect();
+        pooled_value(gate, units.into_iter())
     };
-    let units = slice.readings.iter().filter(|(number, _)| is_run_again(*number)).map(|(_, one)| one);
-    let value = pooled_value(gate, units).filter(|value| gate.bound.holds(*value))?;
-    Some(MeasuredPair {
-        gate: Some(gate.id.value.clone()),
-        slice: slice.slice.clone(),
-        before: Some(value),
-        after: None,
-        counts: PairCounts::default(),
-        mean_change: 0.0,
-        is_first_miss: allows_no_miss(gate),
-        is_newly_missed: true,
-        worse: vec![],
-    })
+    let value = of(&is_run_again).filter(|value| gate.bound.holds(*value))?;
+    let is_selected = |number: usize| case_of(number).is_none_or(|case| after.cases.contains_key(case));
+    let is_unselected = slice.readings.iter().any(|(number, _)| is_kept(*number) && !is_selected(*number));
+    let is_newly_missed = !is_unselected || of(&is_kept).is_some_and(|value| gate.bound.holds(value));
+    let is_first_miss = allows_no_miss(gate) && !is_unselected;
+    let name = Some(gate.id.value.clone());
+    Some(MeasuredPair { is_first_miss, is_newly_missed, is_unselected, ..MeasuredPair::new(name, &slice.slice, Some(value), None) })
 }
 
 /// Returns a value with a sign that makes larger ones better.
@@ -250,11 +281,23 @@ fn judged(measured: Vec<MeasuredPair>, noise: RunNoise) -> Vec<PairedSlice> {
         adjusted[at] = p_value;
     }
     let judge = |(pair, adjusted): (MeasuredPair, f64)| {
-        let MeasuredPair { gate, slice, before, after, counts, mean_change, is_first_miss, is_newly_missed, worse } = pair;
+        let MeasuredPair { counts, mean_change, is_first_miss, is_newly_missed, .. } = pair;
         let verdict = change_verdict(PairEvidence { counts, adjusted, mean_change, is_first_miss }, noise);
         let is_named = verdict == ChangeVerdict::Regression || is_newly_missed;
-        let worse = if is_named { worse } else { vec![] };
-        PairedSlice { gate, slice, before, after, counts, p_value: counts.p_value(), adjusted, verdict, is_newly_missed, worse }
+        PairedSlice {
+            gate: pair.gate,
+            slice: pair.slice,
+            before: pair.before,
+            after: pair.after,
+            counts,
+            p_value: counts.p_value(),
+            adjusted,
+            verdict,
+            is_newly_missed,
+            is_met: pair.is_met,
+            is_unselected: pair.is_unselected,
+            worse: if is_named { pair.worse } else { vec![] },
+        }
     };
     measured.into_iter().zip(adjusted).map(judge).collect()
 }

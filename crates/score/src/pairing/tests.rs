@@ -135,6 +135,27 @@ fn gate_that_falls_under_its_bound_got_worse_in_few_cases() {
     assert_eq!(silent.slices[0].verdict, ChangeVerdict::NotEnoughData);
     assert!(!missed.lost_evidence() && !compare(&met).lost_evidence());
     assert!(!compare(&met).got_worse());
+    // Readings may be in cases that were not selected, which is no first miss, and the gate was met only if it was on all of its cases.
+    let strict = workspace_of(4, "1.0");
+    let of = |workspace: &Workspace, cases: usize, reading: &dyn Fn(usize) -> Reading| {
+        let suites = workspace.suites.iter().filter(|suite| suite.name.contains("tool_selection"));
+        let mut side = RunSide::new(workspace);
+        for (n, case) in suites.flat_map(|suite| &suite.cases).take(cases).enumerate() {
+            let (id, scores) = (ContentHash::of_text(&n.to_string()), vec![Score::new("hit", reading(n), vec![])]);
+            side.add(&SideTrial { trial: &id, case, hash: Some(&case.hash), scores: &scores, outcome: CaseOutcome::Passed });
+        }
+        side.readings()
+    };
+    for (last_hits, is_newly_missed) in [(true, true), (false, false)] {
+        let before = of(&strict, 4, &|n| Reading::from_bool(n < 3 || last_hits));
+        let few = of(&strict, 2, &|_| Reading::not_exercised());
+        let compared = compare_readings(&strict.gates, &before, &few, RunNoise::None);
+        let slice = &compared.slices[0];
+        assert_eq!((slice.verdict, slice.is_newly_missed, slice.is_unselected), (ChangeVerdict::NotEnoughData, is_newly_missed, true));
+        assert_eq!(compared.lost_evidence(), is_newly_missed);
+        let all = compare_readings(&strict.gates, &before, &of(&strict, 4, &|_| Reading::not_exercised()), RunNoise::None);
+        assert_eq!(all.slices.first().map(|slice| slice.verdict), last_hits.then_some(ChangeVerdict::Regression));
+    }
     // Cases that were not run again are no loss of evidence.
     let other = RunSide::new(&workspace);
     assert!(compare(&other).slices.is_empty() && !compare(&other).got_worse());

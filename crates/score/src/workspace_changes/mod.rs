@@ -3,8 +3,9 @@
 mod case_parts;
 mod fingerprint;
 mod selection;
+mod shown_parts;
 #[cfg(test)]
 mod tests;
 
 pub use fingerprint::{WorkspaceChanges, WorkspaceFingerprint, differing};
-pub use selection::{ChangedSelection, NearTool, SelectionReason, select_changed};
+pub use selection::{ChangeReach, ChangedSelection, NearTool, SelectionReason, select_changed};

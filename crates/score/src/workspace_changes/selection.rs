@@ -1,7 +1,8 @@
-//! Cases that a change concerns: those about a changed part, and those about tools that read like a changed tool.
+//! Cases that a change concerns: those about a changed part, those about tools that read like a changed tool, and those that show one.
 
 use super::case_parts::CaseParts;
 use super::fingerprint::{WorkspaceChanges, WorkspaceFingerprint};
+use super::shown_parts::shows_changed;
 use model::Workspace;
 use model::suite::{Case, CaseSurface};
 use std::collections::BTreeMap;
@@ -15,6 +16,17 @@ pub struct ChangedSelection {
     pub near: Vec<NearTool>,
     /// Cases that the change does not concern.
     pub left_out: usize,
+    /// Cases among those left out that show a changed tool, agent or skill: the subject may take it there now.
+    pub left_out_showing: usize,
+}
+
+/// Cases to which a change reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeReach {
+    /// Cases about a changed part, for subjects whose trials cost something.
+    Expected,
+    /// Also cases that show a changed tool, agent or skill, which may be taken for another one now.
+    Shown,
 }
 
 /// Tool that reads like a changed tool, before the change or after it.
@@ -38,6 +50,8 @@ pub enum SelectionReason {
     Shared,
     /// The case expects a tool that reads like a changed one.
     NearTool,
+    /// The case shows a changed tool, agent or skill.
+    Shown,
 }
 
 /// Selects the cases that the changes concern. `before` is the earlier state, for tools that used to read alike.
@@ -46,16 +60,22 @@ pub fn select_changed(
     changes: WorkspaceChanges,
     now: &WorkspaceFingerprint,
     before: Option<&WorkspaceFingerprint>,
+    reach: ChangeReach,
 ) -> ChangedSelection {
     let near = near_changed(&changes, now, before);
-    let (mut cases, mut left_out) = (vec![], 0);
+    let (mut cases, mut left_out, mut left_out_showing) = (vec![], 0, 0);
     for case in workspace.cases() {
-        match reason(workspace, case, &changes, &near) {
+        let why = reason(workspace, case, &changes, &near);
+        let is_shown = why.is_none() && shows_changed(workspace, case, &changes);
+        match why.or((is_shown && reach == ChangeReach::Shown).then_some(SelectionReason::Shown)) {
             Some(why) => cases.push((case.id.value.clone(), why)),
-            None => left_out += 1,
+            None => {
+                left_out += 1;
+                left_out_showing += usize::from(is_shown);
+            }
         }
     }
-    ChangedSelection { changes, cases, near, left_out }
+    ChangedSelection { changes, cases, near, left_out, left_out_showing }
 }
 
 fn near_changed(changes: &WorkspaceChanges, now: &WorkspaceFingerprint, before: Option<&WorkspaceFingerprint>) -> Vec<NearTool> {

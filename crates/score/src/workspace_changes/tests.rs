@@ -13,7 +13,7 @@ fn load(example: &ExampleWorkspace) -> (Workspace, WorkspaceFingerprint) {
 fn selected_after(edit: impl FnOnce(ExampleWorkspace) -> ExampleWorkspace) -> ChangedSelection {
     let (_, before) = load(&ExampleWorkspace::minimal());
     let (workspace, now) = load(&edit(ExampleWorkspace::minimal()));
-    select_changed(&workspace, now.changes_since(&before), &now, Some(&before))
+    select_changed(&workspace, now.changes_since(&before), &now, Some(&before), ChangeReach::Expected)
 }
 
 fn reason_of(selection: &ChangedSelection, case: &str) -> Option<SelectionReason> {
@@ -41,6 +41,19 @@ fn changed_tool_selects_its_cases() {
 }
 
 #[test]
+fn cases_that_show_a_changed_tool_are_selected_or_counted() {
+    let text = ExampleWorkspace::minimal().load().unwrap().tool("swap_execute").unwrap().description.value.clone();
+    let (_, before) = load(&ExampleWorkspace::minimal());
+    let (workspace, now) = load(&ExampleWorkspace::minimal().edit("tools/wallet.yaml", &text, "Does a thing."));
+    let select = |reach| select_changed(&workspace, now.changes_since(&before), &now, Some(&before), reach);
+    let (expected, shown) = (select(ChangeReach::Expected), select(ChangeReach::Shown));
+    assert_eq!(reason_of(&expected, "how_much_usdc"), None, "the case expects another tool");
+    assert_eq!(reason_of(&shown, "how_much_usdc"), Some(SelectionReason::Shown));
+    assert!(expected.left_out_showing > 0);
+    assert_eq!((shown.left_out_showing, shown.cases.len()), (0, expected.cases.len() + expected.left_out_showing));
+}
+
+#[test]
 fn near_neighbours_come_along() {
     let (_, mut before) = load(&ExampleWorkspace::minimal());
     let (workspace, mut now) = load(&ExampleWorkspace::minimal());
@@ -48,7 +61,7 @@ fn near_neighbours_come_along() {
     before.near.entry("swap_execute".to_owned()).or_default().insert("wallet_get_balance".to_owned(), 0.7);
     let shown = workspace.surface_tools(&workspace.case("how_much_usdc").unwrap().brief.surface);
     assert!(shown.iter().any(|tool| *tool.name == "swap_execute"), "the changed tool must be in the profile");
-    let selection = select_changed(&workspace, now.changes_since(&before), &now, Some(&before));
+    let selection = select_changed(&workspace, now.changes_since(&before), &now, Some(&before), ChangeReach::Expected);
     assert_eq!(reason_of(&selection, "how_much_usdc"), Some(SelectionReason::NearTool));
     assert_eq!(selection.near[0].tool, "wallet_get_balance");
 }

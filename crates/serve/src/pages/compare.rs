@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use model::suite::Case;
 use model::{Score, Transcript, Workspace};
 use present::cause_text::cause;
+use present::changed_values::changed_values;
 use score::pairing::{ChangeVerdict, FlipDirection, PairedSlice, RunComparison};
 
 /// Cases of a group of flips on the page.
@@ -117,13 +118,13 @@ fn changed_first(result: &RunComparison) -> Vec<&PairedSlice> {
 }
 
 fn slice_row(slice: &PairedSlice) -> Markup {
-    let value = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+    let [before, after] = changed_values(slice.before, slice.after);
     html! {
         tr {
             th scope="row" { (shown(slice.gate.as_deref().unwrap_or("all cases"))) }
             td { (shown(&slice.slice)) }
             td { (change_badge(slice.verdict)) }
-            td.num { (value(slice.before)) } td.num { (value(slice.after)) }
+            td.num { (before) } td.num { (after) }
             td.num { (slice.counts.better) } td.num { (slice.counts.worse) }
             td.num { (format!("{:.3}", slice.adjusted)) }
         }

@@ -125,8 +125,12 @@ impl CiPipeline {
 
     /// Returns that pushes run nothing, if no row of the table has their event.
     fn idle_branch(&self) -> Option<String> {
-        let note = "note: no row of ci in tiers.yaml has the event merge, so a push runs nothing and --branch has no effect; pull requests run smoke";
-        (!self.runs_on("merge") && self.runs_on(PULL_REQUEST)).then(|| note.to_owned())
+        (!self.runs_on("merge") && self.runs_on(PULL_REQUEST)).then(|| {
+            let tiers = tier_list(self.ci.iter().filter(|row| row.event == PULL_REQUEST).flat_map(|row| row.tiers.iter().copied()).collect());
+            format!(
+                "note: no row of ci in tiers.yaml has the event merge, so a push runs nothing and --branch has no effect; pull requests run {tiers}"
+            )
+        })
     }
 
     /// Returns true if pull requests from forks lack the archive: they do not receive variables.
@@ -343,6 +347,16 @@ pub(super) fn quote(word: &str) -> String {
 /// Quotes a text for YAML. A JSON string is one in YAML too.
 pub(super) fn quote_yaml(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// Names tiers, as in "tiers 1, 2 and 3".
+fn tier_list(tiers: BTreeSet<u64>) -> String {
+    let mut numbers: Vec<String> = tiers.iter().map(u64::to_string).collect();
+    match (numbers.pop(), numbers.as_slice()) {
+        (None, _) => "no tier".to_owned(),
+        (Some(only), []) => format!("tier {only}"),
+        (Some(last), others) => format!("tiers {} and {last}", others.join(", ")),
+    }
 }
 
 #[cfg(test)]

@@ -25,8 +25,8 @@ pub(crate) fn compare(io: &CliOutput, source: &WorkspaceSource, args: &CompareAr
         Err(errors) => report::print_refusal(io, "compare", &errors),
         Ok(comparisons) => {
             let exit = comparison_exit(&comparisons, args.fail_on);
-            let shown =
-                ComparisonReport { comparisons: &comparisons, store_flag: args.store.store_flag(), exit, fail_on: Some(args.fail_on) };
+            let store_flag = args.store.store_flag();
+            let shown = ComparisonReport { comparisons: &comparisons, store_flag, exit, fail_on: Some(args.fail_on), left_out_showing: 0 };
             report::print_comparison(io, &args.reports, &shown)
         }
     }

@@ -60,7 +60,8 @@ fn run_and_subject<'w>(
     if args.play {
         run_subject(io, source, args)?;
     }
-    let stored = stored_runs::open_run(&args.store.store, args.run.as_deref()).map_err(|why| report::print_refusal(io, command, &[why]))?;
+    let stored = stored_runs::open_run_of_cases(&args.store.store, args.run.as_deref());
+    let stored = stored.map_err(|why| report::print_refusal(io, command, &[why]))?;
     let subjects = stored.store.subjects_of_run(&stored.run);
     let subjects = subjects.map_err(|why| report::print_refusal(io, command, &[why.into()]))?;
     let mut names: Vec<&str> = subjects.iter().map(String::as_str).collect();

@@ -1,13 +1,14 @@
 //! Cases that a change of the workspace concerns, for `run --changed`.
 
 use super::fingerprints::{current_fingerprint, load_fingerprint};
+use super::start::judge_request;
 use crate::args::RunArgs;
 use crate::commands::compare::NamedSide;
 use crate::workspace_source::WorkspaceSource;
 use crate::{git, stored_runs};
-use campaign::golden_changes;
+use campaign::{JudgeRequest, are_subjects_built_in, golden_changes};
 use model::{ContentHash, SubjectFile, UserError, Workspace};
-use score::workspace_changes::{ChangedSelection, WorkspaceFingerprint, select_changed};
+use score::workspace_changes::{ChangeReach, ChangedSelection, WorkspaceFingerprint, select_changed};
 
 /// Earlier state of the workspace.
 enum ChangeBase<'a> {
@@ -35,7 +36,13 @@ pub(super) fn changed_selection(
         ChangeBase::Workspace(hash) => since(&now, load_fingerprint(&args.store.store, &hash).map_err(|why| vec![why])?),
         ChangeBase::Revision(revision) => since(&now, fingerprint_at(source, revision).map_err(|why| vec![why])?),
     };
-    Ok(Some(select_changed(workspace, changes, &now, before.as_ref())))
+    let reach = if is_free(args, source, workspace) { ChangeReach::Shown } else { ChangeReach::Expected };
+    Ok(Some(select_changed(workspace, changes, &now, before.as_ref(), reach)))
+}
+
+/// Returns whether further trials cost nothing: the subjects are built in, and no model judges or plays the user.
+fn is_free(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) -> bool {
+    are_subjects_built_in(workspace, &args.subject) && args.user.is_none() && judge_request(args, source, workspace) == JudgeRequest::Off
 }
 
 fn since(

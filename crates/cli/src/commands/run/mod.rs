@@ -64,7 +64,7 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
     }
     let changed = changed::changed_selection(args, source, workspace, against.as_ref())?;
     if let Some(changed) = changed.as_ref().filter(|changed| changed.cases.is_empty()) {
-        return Err(RunStop::Unchanged { parts: changed.changes.by_kind().len() });
+        return Err(RunStop::Unchanged { parts: changed.changes.by_kind().len(), showing: changed.left_out_showing });
     }
     let RunStart { spec, origin, sandbox } = RunStart::of(args, source, workspace, changed.as_ref())?;
     let plan = RunPlan::resolve(spec, workspace.clone())?;
@@ -82,6 +82,9 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
     if args.dry_run {
         if let Some(changed) = &changed {
             io.print_message(&report::changed_text(changed));
+            if let Some(note) = report::left_out_note(changed.left_out_showing, args.against.as_deref()) {
+                io.print_message(&note);
+            }
         }
         let missing = plan.missing_recordings(|subject| start::is_recorded(source, subject));
         return Ok(io.print_result(&report::plan(io, &plan, &plan.forecast(), missing.as_ref()), ExitKind::Clean));

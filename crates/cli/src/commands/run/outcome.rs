@@ -40,6 +40,8 @@ pub(super) enum RunStop {
     /// Nothing changed that a case is about; the number of kinds of parts that did change.
     Unchanged {
         parts: usize,
+        /// Cases that show what changed and are not about it.
+        showing: usize,
     },
     Fault(String),
 }
@@ -60,9 +62,10 @@ impl RunStop {
                 io.print_message(&format!("{why}; nothing was run"));
                 ExitKind::Incomplete
             }
-            RunStop::Unchanged { parts } => {
+            RunStop::Unchanged { parts, showing } => {
                 let what = if parts == 0 { "no tool, agent, skill, policy or case changed" } else { "no case is about what changed" };
-                io.print_message(&format!("{what}; nothing was run"));
+                let note = report::left_out_note(showing, None).map(|note| format!("; {note}")).unwrap_or_default();
+                io.print_message(&format!("{what}; nothing was run{note}"));
                 ExitKind::Incomplete
             }
             RunStop::Fault(why) => {
@@ -223,7 +226,7 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
         started: handle.started(),
         elapsed: Some(elapsed),
         store_flag: args.store.store_flag(),
-        show_flags: is_stored.then(|| args.store.show_flags(handle.name(summary))),
+        show_flags: is_stored.then(|| args.store.show_flags(handle.short_id())),
         spent: handle.spent(),
         undecided_without_judge: prepared.plan().undecided_without_judge(),
         left_out: prepared.plan().left_out(),

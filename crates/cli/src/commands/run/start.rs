@@ -59,7 +59,8 @@ fn run_request(
     changed: Option<&ChangedSelection>,
 ) -> Result<RunRequest, RunStop> {
     let changed = changed.map(|changed| changed.cases.iter().map(|(case, _)| case.clone()).collect()).unwrap_or_default();
-    let failed = if args.last_failed { last_failed::last_failed_cases(&args.store.store, workspace)? } else { vec![] };
+    let cases =
+        if args.last_failed { last_failed::last_failed_cases(&args.store.store, workspace, &args.case)? } else { args.case.clone() };
     let case_files = read_case_files(args)?;
     let selection = CaseSelection {
         tier: args.tier,
@@ -67,7 +68,7 @@ fn run_request(
         profiles: args.profile.clone(),
         agents: args.agent.clone(),
         skills: args.skill.clone(),
-        cases: [args.case.clone(), failed, changed].concat(),
+        cases: [cases, changed].concat(),
         tags: args.tag.clone(),
     };
     Ok(RunRequest {
@@ -86,12 +87,7 @@ fn run_request(
         chain: args.chain.clone(),
         enforce: matches!(args.defence, DefenceArg::Enforce),
         budget: args.budget,
-        judge: match &args.judge {
-            None if args.no_judge => JudgeRequest::Off,
-            None => tier_judge(args, source, workspace).map_or(JudgeRequest::Off, JudgeRequest::Named),
-            Some(None) => JudgeRequest::Default,
-            Some(Some(name)) => JudgeRequest::Named(name.clone()),
-        },
+        judge: judge_request(args, source, workspace),
         user: args.user.clone(),
         sandbox: None,
         max_fail: args.max_fail,
@@ -100,6 +96,16 @@ fn run_request(
         limit: args.limit,
         options: run_options(args),
     })
+}
+
+/// Returns the judge that the arguments name, else that of the tier.
+pub(super) fn judge_request(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) -> JudgeRequest {
+    match &args.judge {
+        None if args.no_judge => JudgeRequest::Off,
+        None => tier_judge(args, source, workspace).map_or(JudgeRequest::Off, JudgeRequest::Named),
+        Some(None) => JudgeRequest::Default,
+        Some(Some(name)) => JudgeRequest::Named(name.clone()),
+    }
 }
 
 /// Reads the suites that are no files of the workspace.

@@ -5,10 +5,14 @@ use super::super::escape::{escape_cell, markdown_code};
 use super::gate_changes::{GateChange, gate_changes};
 use super::show_commands::show_command;
 use super::text::p_text;
-use super::{ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, newly_missed_note, sides};
+use super::{
+    ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, left_out_note, newly_missed_note, sides, verdict_limit,
+    verdict_reason,
+};
 use crate::args::FailOn;
 use crate::io::CliOutput;
 use campaign::SubjectComparison;
+use present::changed_values::changed_values;
 use score::pairing::{ChangeVerdict, FlipDirection, PairedSlice};
 
 /// Rows of gates before the folded part.
@@ -25,7 +29,13 @@ fn one(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_
     let gates = gate_changes(&compared.result.slices);
     let is_changed = |verdict| matches!(verdict, ChangeVerdict::Regression | ChangeVerdict::Improvement);
     let mut head = vec![
-        format!("### {}: {}", headline.word(), escape_cell(&sides(compared))),
+        format!(
+            "### {}{}: {}{}",
+            headline.word(),
+            escape_cell(&verdict_reason(compared, shown.fail_on)),
+            escape_cell(&sides(compared)),
+            verdict_limit(shown)
+        ),
         String::new(),
         "| | before | after | worse | better | verdict |".to_owned(),
         "|---|---|---|---|---|---|".to_owned(),
@@ -36,28 +46,29 @@ fn one(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_
         gates.iter().filter(|gate| is_changed(gate.verdict) || is_worse(gate)).take(MAX_GATES).map(|gate| row(gate.gate, gate.worst)),
     );
     head.push(String::new());
-    head.push(most_common_cause(compared, shown.fail_on));
+    head.push(most_common_cause(compared, shown));
     format!("{}\n\n{}", head.join("\n"), folded(io, compared, &shown.store_flag))
 }
 
 fn row(name: &str, slice: &PairedSlice) -> String {
-    let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
     let verdict = match slice.verdict {
         ChangeVerdict::Regression => "**regression**",
         ChangeVerdict::Improvement | ChangeVerdict::Tied | ChangeVerdict::NotEnoughData => slice.verdict.word(),
     };
-    let (before, after, counts) = (shown(slice.before), shown(slice.after), slice.counts);
+    let ([before, after], counts) = (changed_values(slice.before, slice.after), slice.counts);
     format!("| {} | {before} | {after} | {} | {} | {verdict}{} |", escape_cell(name), counts.worse, counts.better, newly_missed_note(slice))
 }
 
 /// Returns one line: the largest group of cases that got worse, and the cost.
-fn most_common_cause(compared: &SubjectComparison, fail_on: Option<FailOn>) -> String {
+fn most_common_cause(compared: &SubjectComparison, shown: &ComparisonReport<'_>) -> String {
     let worst = compared.result.flips.iter().find(|group| group.direction == FlipDirection::Worse);
     let cause = worst.map(|group| {
         let cases = model::count(group.cases.len(), "case");
         format!("Most common cause: {} ({cases}).", escape_cell(&cause(group.cause.as_ref())))
     });
-    let parts = [cause, cases_advice(compared, fail_on).map(|advice| format!("{advice}.")), Some(cost_and_time(compared).join("; "))];
+    let left_out = left_out_note(compared, shown).map(|note| format!("Note: {}.", escape_cell(&note)));
+    let advice = cases_advice(compared, shown.fail_on).map(|advice| format!("{advice}."));
+    let parts = [cause, left_out, advice, Some(cost_and_time(compared).join("; "))];
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
@@ -65,13 +76,11 @@ fn folded(io: &CliOutput, compared: &SubjectComparison, store_flag: &str) -> Str
     let mut text = "<details><summary>All slices, flipped cases and commands</summary>\n\n".to_owned();
     text.push_str("| gate | slice | before | after | worse | better | p | verdict |\n|---|---|---|---|---|---|---|---|\n");
     for slice in &compared.result.slices {
-        let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+        let [before, after] = changed_values(slice.before, slice.after);
         text.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {before} | {after} | {} | {} | {} | {} |\n",
             escape_cell(slice.gate.as_deref().unwrap_or_default()),
             escape_cell(&slice.slice),
-            shown(slice.before),
-            shown(slice.after),
             slice.counts.worse,
             slice.counts.better,
             p_text(slice.adjusted),

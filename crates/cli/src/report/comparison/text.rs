@@ -5,10 +5,14 @@ use super::super::escape::escape_control;
 use super::super::wrap::{PaintedCell, fitted_rows, wrap};
 use super::gate_changes::{GateChange, gate_changes};
 use super::show_commands::show_command;
-use super::{ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, newly_missed_note, sides};
+use super::{
+    ComparisonHeadline, ComparisonReport, cases_advice, cost_and_time, left_out, left_out_note, newly_missed_note, paired_text, sides,
+    verdict_limit, verdict_reason,
+};
 use crate::args::FailOn;
 use crate::io::CliOutput;
 use campaign::SubjectComparison;
+use present::changed_values::changed_values;
 use score::pairing::{ChangeVerdict, FlipDirection, FlipGroup, FlippedCase, PairedSlice, RunNoise};
 use std::collections::HashSet;
 
@@ -23,7 +27,7 @@ pub(in crate::report) fn render(io: &CliOutput, shown: &ComparisonReport<'_>) ->
 
 fn one(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_>) -> String {
     let (store_flag, fail_on) = (shown.store_flag.as_str(), shown.fail_on);
-    let mut text = headline(io, compared, fail_on);
+    let mut text = headline(io, compared, shown);
     let gates = gate_changes(&compared.result.slices);
     text.push_str(&rows(io, compared, &gates, fail_on));
     for (direction, title) in [(FlipDirection::Worse, "worse, by cause"), (FlipDirection::Better, "better, by former cause")] {
@@ -31,6 +35,7 @@ fn one(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_
     }
     text.push_str(&gate_cases(io, compared, store_flag, &gates));
     let mut notes = vec![cost_and_time(compared).join("; ")];
+    notes.extend(left_out_note(compared, shown));
     let left_out = left_out(compared);
     if !left_out.is_empty() {
         notes.push(format!("not compared: {}", left_out.join(", ")));
@@ -49,17 +54,19 @@ fn wrapped(io: &CliOutput, line: &str) -> String {
     wrap(line, io.width.saturating_sub(2)).iter().map(|line| format!("{}\n", io.paint.dim(line))).collect()
 }
 
-fn headline(io: &CliOutput, compared: &SubjectComparison, fail_on: Option<FailOn>) -> String {
-    let headline = ComparisonHeadline::of(compared, fail_on);
+fn headline(io: &CliOutput, compared: &SubjectComparison, shown: &ComparisonReport<'_>) -> String {
+    let headline = ComparisonHeadline::of(compared, shown.fail_on);
     let word = headline.word().to_uppercase();
     let word = match headline {
         ComparisonHeadline::Verdict(verdict) => paint(io, verdict, &word),
         ComparisonHeadline::Worse => io.paint.bad(&word),
         ComparisonHeadline::NothingWorse => word,
     };
-    let counts = compared.result.cases.counts;
-    let paired = model::count(counts.paired(), "case");
-    format!("{word}  {}\n{paired} paired: {} worse, {} better\n", escape_control(&sides(compared)), counts.worse, counts.better)
+    let (sides, limit) = (escape_control(&sides(compared)), verdict_limit(shown));
+    let reason = verdict_reason(compared, shown.fail_on);
+    // The sides follow on a line of their own if a reason leaves no room for them.
+    let gap = if reason.is_empty() { "  " } else { "\n" };
+    format!("{word}{reason}{gap}{sides}{limit}\n{}\n", paired_text(compared))
 }
 
 fn paint(io: &CliOutput, verdict: ChangeVerdict, text: &str) -> String {
@@ -96,8 +103,8 @@ fn rows(io: &CliOutput, compared: &SubjectComparison, gates: &[GateChange<'_>], 
 }
 
 fn row(io: &CliOutput, name: &str, slice: &PairedSlice, note: &str) -> Vec<PaintedCell> {
-    let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
-    let values = format!("{:>5} → {:>5}", shown(slice.before), shown(slice.after));
+    let [before, after] = changed_values(slice.before, slice.after);
+    let values = format!("{before:>5} → {after:>5}");
     let (worse, better) = (slice.counts.worse, slice.counts.better);
     let verdict = format!("{}: {worse} worse, {better} better{}{note}", slice.verdict.word(), newly_missed_note(slice));
     let name = PaintedCell::new(escape_control(name), |text| paint(io, slice.verdict, text));

@@ -25,7 +25,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
         // Shows the differences only; `score` prints everything else.
         text.push_str(&changed::text(io, shown));
         text.push_str(&comparison::text::render(io, &compared));
-        text.push_str(&next(io, shown, &[]));
+        text.push_str(&next_after(io, comparison::show_commands::first_worse_command(io, &compared), shown));
         return text;
     }
     text.push_str(&changed::text(io, shown));
@@ -42,6 +42,11 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let room = if io.verbose { usize::MAX } else { MAX_LINES.saturating_sub(text.lines().count() + end.lines().count()) };
     text.push_str(&gates::render(io, shown, &lines, room));
     text + &end
+}
+
+/// Returns the exit of the run itself: a comparison has its own verdict.
+fn own_exit(shown: &RunReport<'_>) -> ExitKind {
+    ExitKind::of(shown.summary)
 }
 
 /// Returns the verdict in one word.
@@ -67,17 +72,18 @@ pub(super) fn verdict_line(shown: &RunReport<'_>) -> String {
     let gates = gate_counts(shown, &gate_lines(shown.workspace, &shown.summary.verdicts.judgements));
     let outcomes = &shown.summary.outcomes;
     let (passed, failed, unjudged, aborted) = (outcomes.passed, outcomes.failed, outcomes.unjudged, aborted_text(outcomes));
-    format!("{}  {gates}; trials: {passed} passed, {failed} failed, {unjudged} unjudged, {aborted}", verdict_word(shown.exit))
+    format!("{}  {gates}; trials: {passed} passed, {failed} failed, {unjudged} unjudged, {aborted}", verdict_word(own_exit(shown)))
 }
 
 /// Returns the first line of the screen without colours.
 pub(super) fn headline_text(shown: &RunReport<'_>) -> String {
     let lines = gate_lines(shown.workspace, &shown.summary.verdicts.judgements);
-    format!("{} {}", verdict_word(shown.exit), gate_counts(shown, &lines))
+    format!("{} {}", verdict_word(own_exit(shown)), gate_counts(shown, &lines))
 }
 
 fn headline(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
-    format!("{}  {}\n", paint_verdict(io, shown.exit, verdict_word(shown.exit)), gate_counts(shown, lines))
+    let exit = own_exit(shown);
+    format!("{}  {}\n", paint_verdict(io, exit, verdict_word(exit)), gate_counts(shown, lines))
 }
 
 fn gate_counts(shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
@@ -87,6 +93,14 @@ fn gate_counts(shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String {
     let missed = model::count(of(Verdict::Missed), "gate");
     let (unknown, met) = (of(Verdict::NoEvidence), of(Verdict::Met));
     format!("{}: {missed} missed, {unknown} without evidence, {met} met", escape_control(&subjects.join(", ")))
+}
+
+/// Returns the command that shows the first case that got worse, else a failed one, and the one that shows everything.
+fn next_after(io: &CliOutput, worse: Option<String>, shown: &RunReport<'_>) -> String {
+    match worse {
+        Some(command) => format!("next: {}\n{}", io.paint.strong(&command), further(io, shown)),
+        None => next(io, shown, &[]),
+    }
 }
 
 /// Returns the command that shows the worst case, and the one that shows everything.
@@ -99,6 +113,12 @@ fn next(io: &CliOutput, shown: &RunReport<'_>, lines: &[GateLine<'_>]) -> String
         let show = format!("bardo-eval show {}{run}{}", shell_quoted(case), io.workspace_flag());
         text.push_str(&format!("next: {}\n", io.paint.strong(&show)));
     }
+    text + &further(io, shown)
+}
+
+/// Returns the commands that show changes since the baseline, and everything of the run.
+fn further(io: &CliOutput, shown: &RunReport<'_>) -> String {
+    let mut text = String::new();
     if let Some(run) = shown.run.filter(|_| shown.baseline) {
         let diff = format!("bardo-eval golden diff {run}{}{}", shown.store_flag, io.workspace_flag());
         text.push_str(&format!("what changed since the baseline: {}\n", io.paint.strong(&diff)));
