@@ -36,7 +36,6 @@ impl ExitKind {
             || !summary.failed_scorers.is_empty()
             || summary.failures_without_gate.trials > 0
             || summary.unjudged_without_gate.trials > 0
-            || has_only_unjudged_trials(summary)
         {
             ExitKind::Incomplete
         } else {
@@ -63,11 +62,6 @@ impl ExitKind {
             ExitKind::Incomplete => 3,
         }
     }
-}
-
-/// Reports whether no trial passed or failed, because only a judge could tell.
-fn has_only_unjudged_trials(summary: &RunSummary) -> bool {
-    summary.outcomes.unjudged > 0 && summary.outcomes.passed + summary.outcomes.failed == 0
 }
 
 impl From<ExitKind> for ExitCode {
