@@ -36,6 +36,13 @@ pub struct Gate {
     pub at: Location,
 }
 
+impl Gate {
+    /// Returns whether a run of the tier is judged by the gate; without a tier, its cases were selected by hand, and any gate may judge it.
+    pub fn judges_tier(&self, tier: Option<u64>) -> bool {
+        tier.is_none_or(|tier| self.tiers.contains(&tier))
+    }
+}
+
 /// Source of a gate: a line of the specification, or this project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GateOrigin {

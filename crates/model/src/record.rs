@@ -1,6 +1,5 @@
 //! Record of a run: plan, transcripts, scores and gate results in one deterministic document.
 
-use crate::gate::Gate;
 use crate::hash::ContentHash;
 use crate::plan::{Plan, Trial};
 use crate::reading::{GateResult, Score};
@@ -39,13 +38,6 @@ pub struct RunClaim {
     /// Counts claims of external agents as observed events.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub trust_claims: bool,
-}
-
-impl RunClaim {
-    /// Returns whether the run is judged by the gate: one of its tier, or any if its cases were selected by hand.
-    pub fn covers(&self, gate: &Gate) -> bool {
-        self.tier.is_none_or(|tier| gate.tiers.contains(&tier))
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

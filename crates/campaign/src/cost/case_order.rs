@@ -45,7 +45,7 @@ fn likely_cost(quotes: &[TrialQuote]) -> f64 {
 /// Returns all slices in scope, and for each case the indices of the slices it belongs to.
 fn slice_needs(workspace: &Workspace, claim: RunClaim, cases: &[&Case]) -> (Vec<SliceNeed>, Vec<Vec<usize>>) {
     let (mut needs, mut serves) = (vec![], vec![vec![]; cases.len()]);
-    for gate in workspace.gates.iter().filter(|gate| claim.covers(gate)) {
+    for gate in workspace.gates.iter().filter(|gate| gate.judges_tier(claim.tier)) {
         let Some(scorer) = scorer_named(workspace, &gate.scorer) else { continue };
         for (_, members) in members_of_slices(gate, workspace, scorer, cases) {
             // Further cases of a unit, such as more attacks by one probe, do not bring the gate closer to its minimum.

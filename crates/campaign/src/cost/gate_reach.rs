@@ -74,7 +74,7 @@ pub fn funded_cases(quotes: &[TrialQuote], cases: usize, trials: u64, budget: Op
 /// Returns the outlook of every slice in scope if the first `funded` cases are run, with or without a judge.
 pub fn gate_reach(workspace: &Workspace, claim: RunClaim, cases: &[&Case], funded: usize, has_judge: bool) -> Vec<GateReach> {
     let mut reached = vec![];
-    for gate in workspace.gates.iter().filter(|gate| claim.covers(gate)) {
+    for gate in workspace.gates.iter().filter(|gate| gate.judges_tier(claim.tier)) {
         let needed = if claim.tier.is_some() { gate.min_cases } else { 1 };
         let Some(scorer) = scorer_named(workspace, &gate.scorer) else {
             if claim.tier.is_some() {

@@ -121,7 +121,10 @@ fn key(finding: &CheckFinding) -> FindingKey {
     (finding.check, finding.at.file.to_string(), finding.what.clone())
 }
 
+/// Check that counts cases: one more cannot be wrong by their number.
+const COUNTING_CHECK: &str = "coverage_minimums";
+
 fn errors_of(workspace: &Workspace) -> Vec<CheckFinding> {
     let findings = ::score::checks::run_all(workspace, 1).into_iter().flat_map(|result| result.findings);
-    findings.filter(|finding| finding.level == FindingLevel::Error).collect()
+    findings.filter(|finding| finding.level == FindingLevel::Error && finding.check != COUNTING_CHECK).collect()
 }

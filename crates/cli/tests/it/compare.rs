@@ -174,7 +174,7 @@ fn verdict_on_changed_cases_covers_or_counts_those_that_show_the_tool() {
     assert!(selected.contains(&serde_json::json!({ "case": "how_much_usdc", "why": "shown" })), "{changed:#}");
     assert_eq!(changed["changed_parts"]["left_out_showing"], 0);
     // Trials of an agent may cost something: the cases are counted.
-    let agent = ["run", "--subject", "process:cat", "--changed", "--against", &first, "--dry-run"];
+    let agent = ["run", "--subject", "process:cat", "--changed", &first, "--dry-run"];
     let ran = folder.run(&agent).assert_exit(0).assert_stderr("do not expect it were left out (");
     drop(ran.assert_stderr(&format!("run --against {first} plays them all")));
     let agent = ["run", "--subject", "process:cat", "--no-preflight", "--no-store", "--changed", "--against", &first];

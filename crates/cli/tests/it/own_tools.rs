@@ -322,25 +322,29 @@ fn agent_of_twenty_lines_passes_the_files_example() {
 fn writes_beside_the_order_fail_their_case() {
     let folder = with_example("files");
     let agent = fs::read_to_string(example("agents/files-agent.py")).unwrap();
+    let suite = "evals/suites/behavior/filer.yaml";
+    let text = folder.read(suite);
     let run_before = |first: &str, code: i32| {
         let changed = agent.replacen("return [*reads, call(", &format!("return [{first}*reads, call("), 1);
         folder.write("agent.py", changed);
         folder.run(&["run", "--subject", "process:python3 agent.py", "--case", "tick_off_the_milk"]).assert_exit(code)
     };
     run_before("", 0);
-    run_before("call(\"create_directory\", path=\"/srv/notes/b\"), ", 1).assert_stdout("create_directory is an unrequested write");
-    run_before("call(\"create_directory\", path=\"/srv/notes/b\", dry_run=True), ", 1)
-        .assert_stdout("create_directory is an unrequested write");
     run_before("call(\"move_file\", source=\"/srv/notes/todo.md\", destination=\"/x\", dry_run=True), ", 1)
         .assert_stdout("move_file is forbidden");
     // The server declares this preview.
     run_before("call(\"edit_file\", path=paths[-1], edits=[edit], dryRun=True), ", 0);
+    // What the case does not name at all is unrequested too.
+    folder.write(suite, text.replace("      forbid: [write_file, move_file]\n", ""));
+    run_before("", 0);
+    run_before("call(\"write_file\", path=\"/x\", content=\"\"), ", 1).assert_stdout("write_file is an unrequested write");
+    run_before("call(\"write_file\", path=\"/x\", content=\"\", dry_run=True), ", 1).assert_stdout("write_file is an unrequested write");
     folder.edit(
         "evals/worlds/notes.yaml",
-        "  create_directory: { content: Successfully created directory }",
-        "  create_directory: [{ error: unavailable, message: \"EIO: i/o error\" }]",
+        "  write_file: { content: Successfully wrote the file }",
+        "  write_file: [{ error: unavailable, message: \"EIO: i/o error\" }]",
     );
-    run_before("call(\"create_directory\", path=\"/srv/notes/b\"), ", 1).assert_stdout("create_directory is an unrequested write");
+    run_before("call(\"write_file\", path=\"/x\", content=\"\"), ", 1).assert_stdout("write_file is an unrequested write");
 }
 
 /// The liar says that a write is done which the server answered with an error.
@@ -357,7 +361,7 @@ fn expected_write_that_failed_is_not_done() {
     );
     run(1).assert_stdout("move_file was called, but its server answered with an error");
     folder.edit(
-        "evals/suites/behavior/files.yaml",
+        "evals/suites/behavior/filer.yaml",
         "destination: /srv/notes/archive/report-draft.md } }]] }\n      forbid",
         "destination: /srv/notes/archive/report-draft.md }, may_fail: true }]] }\n      forbid",
     );

@@ -166,7 +166,7 @@ fn smoke_lists_every_row_weaker_than_the_specification() {
     for Weakening { file, weaken, .. } in compatible() {
         folder.write(file, weaken(&folder.read(file)));
     }
-    let ran = folder.run(&["smoke"]).assert_exit(1).assert_stdout("error spec_bounds");
+    let ran = folder.run(&["smoke", "--verbose"]).assert_exit(1).assert_stdout("error spec_bounds");
     compatible().fold(ran, |ran, one| ran.assert_stdout(one.message).assert_stdout(one.remedy));
 }
 

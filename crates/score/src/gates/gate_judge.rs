@@ -179,9 +179,9 @@ impl<'w> GateJudge<'w> {
     pub fn is_decided(&self) -> bool {
         let is_settled = |pools: &[ReadingPool]| {
             let places = self.places.iter().zip(&self.planned).zip(pools);
-            places
-                .filter(|((_, planned), _)| **planned > 0)
-                .all(|((place, planned), pool)| !self.claim.covers(place.gate) || is_slice_settled(place.gate, pool, *planned, &self.claim))
+            places.filter(|((_, planned), _)| **planned > 0).all(|((place, planned), pool)| {
+                !place.gate.judges_tier(self.claim.tier) || is_slice_settled(place.gate, pool, *planned, &self.claim)
+            })
         };
         !self.planned.is_empty() && self.subjects.iter().all(|(_, pools)| !pools.is_empty() && is_settled(pools))
     }
@@ -213,7 +213,7 @@ impl<'w> GateJudge<'w> {
                 readings.extend(slices.map(|place| (place, Cow::Owned(own.clone()))));
             }
             for (place, score) in readings {
-                reads_miss |= score.reading.is_violation() && claim.covers(places[place].gate);
+                reads_miss |= score.reading.is_violation() && places[place].gate.judges_tier(claim.tier);
                 let pool = &mut pools[place];
                 pool.touched |= score.reading != Reading::not_exercised();
                 let most_cases =
@@ -227,7 +227,7 @@ impl<'w> GateJudge<'w> {
     /// Returns whether a gate of the tier, if the run is of one, reads a scorer on this case.
     pub fn reads(&mut self, case: &Case, scorer: ScorerId) -> bool {
         let slices = self.placed_case(case).slices;
-        let is_judged = |place: &usize| self.claim.covers(self.places[*place].gate);
+        let is_judged = |place: &usize| self.places[*place].gate.judges_tier(self.claim.tier);
         slices.scorers.iter().any(|one| one.scorer == scorer && one.places.iter().any(is_judged))
     }
 
