@@ -331,7 +331,8 @@ fn writes_beside_the_order_fail_their_case() {
     };
     run_before("", 0);
     run_before("call(\"move_file\", source=\"/srv/notes/todo.md\", destination=\"/x\", dry_run=True), ", 1)
-        .assert_stdout("move_file is forbidden");
+        .assert_stdout("move_file is an unrequested write")
+        .assert_stdout("forbid (1)");
     // The server declares this preview.
     run_before("call(\"edit_file\", path=paths[-1], edits=[edit], dryRun=True), ", 0);
     // What the case does not name at all is unrequested too.
