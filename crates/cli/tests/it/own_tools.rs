@@ -345,7 +345,8 @@ fn writes_beside_the_order_fail_their_case() {
         "  write_file: { content: Successfully wrote the file }",
         "  write_file: [{ error: unavailable, message: \"EIO: i/o error\" }]",
     );
-    run_before("call(\"write_file\", path=\"/x\", content=\"\"), ", 1).assert_stdout("write_file is an unrequested write");
+    run_before("call(\"write_file\", path=\"/x\", content=\"\"), ", 1)
+        .assert_stdout("write_file, answered with an error, is an unrequested write");
 }
 
 /// The liar says that a write is done which the server answered with an error.

@@ -33,8 +33,8 @@ pub(crate) fn extra_writes(evidence: &Evidence<'_>, alternative: &[ExpectedCall]
         }
         let allowed = evidence.case.expect.allow.iter().any(|pattern| matches_pattern(evidence, pattern, &call));
         if !(allowed || expects_write && is_workflow_allowance(evidence, &call)) {
-            let how = if call.failed { "; the server answered with an error, and what it did before is not known" } else { "" };
-            extra.push(ScoreReason { event: Some(call.event), what: format!("{} is an unrequested write{how}", call.name()) });
+            let how = if call.failed { ", answered with an error," } else { "" };
+            extra.push(ScoreReason { event: Some(call.event), what: format!("{}{how} is an unrequested write", call.name()) });
         }
     }
     extra
