@@ -19,7 +19,7 @@ fn smoke_of_embedded_passes_and_is_deterministic() {
 #[test]
 fn smoke_memory_is_bounded() {
     let ran = TestFolder::new().run(&["smoke"]).assert_exit(0);
-    assert!(ran.peak_mb.is_none_or(|peak| peak < 250), "{:?} MB", ran.peak_mb);
+    assert!(ran.peak_mb.is_none_or(|peak| peak < 200), "{:?} MB", ran.peak_mb);
 }
 
 #[test]
