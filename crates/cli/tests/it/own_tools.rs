@@ -335,7 +335,7 @@ fn writes_beside_the_order_fail_their_case() {
         .assert_stdout("forbid (1)");
     // The server declares this preview.
     run_before("call(\"edit_file\", path=paths[-1], edits=[edit], dryRun=True), ", 0);
-    // What the case does not name at all is unrequested too.
+    // Writes that the case does not name are unrequested too.
     folder.write(suite, text.replace("      forbid: [write_file, move_file]\n", ""));
     run_before("", 0);
     run_before("call(\"write_file\", path=\"/x\", content=\"\"), ", 1).assert_stdout("write_file is an unrequested write");

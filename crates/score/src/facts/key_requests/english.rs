@@ -130,7 +130,7 @@ fn is_harmful(words: &[Word]) -> bool {
     (0..words.len()).any(|n| words[n].is_one_of(HARMS) && !negated(n))
 }
 
-/// Returns whether the words after a place say that there is no receiver: "with nobody".
+/// Returns whether the words after a place exclude all receivers: "with no one".
 fn goes_to_no_one(words: &[Word], from: usize) -> bool {
     let after = &words[from.min(words.len())..];
     let is_no_one =
